@@ -9,23 +9,23 @@
 #include "src/equalize/tone_limits.h"
 #include "src/format/pixel_math.h"
 
-/// Samples of more than 8 bits: from histogram to curve to gain to sample, in 64-bit integers,
+/// Samples of more than 8 bits: from histogram to tone curve to gain to code, in 64-bit integers,
 /// written once for host and device.
 ///
 /// The curve is a whole number for each v, W(v) = round(M T(v) 2^14), and a channel c becomes
-/// floor(c W(v) / (v 2^14) + 1/2) exactly. See docs/algorithm.md, "More than 8 bits".
+/// floor(c W(v) / (v 2^14) + 1/2) exactly. docs/algorithm.md, "More than 8 bits", has the proofs.
 namespace equalux {
 
 /// Fractional bits of W.
 inline constexpr int kDeepCurveBits = 14;
 
-/// What the arithmetic knows of a format of 9 to 16 bits.
+/// Constants of a format of 9 to 16 bits.
 struct DeepSamples {
   std::int32_t depth;
   std::int32_t shift;          ///< unused bits of a word, below the value
   std::int32_t most;           ///< largest code, 2^depth - 1
-  std::int32_t chroma_middle;  ///< code of no colour, 2^(depth - 1)
-  YuvWeights weights;          ///< in codes of this depth; packed RGB and gray: luma_max is M
+  std::int32_t chroma_middle;  ///< code of neutral chroma, 2^(depth - 1)
+  YuvWeights weights;          ///< in codes of this depth; for packed RGB and gray luma_max is M
 };
 
 constexpr DeepSamples deep_samples(const ImageDesc& desc, Space space = Space::value) {
@@ -42,13 +42,13 @@ constexpr DeepSamples deep_samples(const ImageDesc& desc, Space space = Space::v
   return {t.depth, t.shift, most, 1 << (t.depth - 1), weights};
 }
 
-/// Bins of a frame where the parameters leave them open.
+/// Number of bins, where 0 stands for one bin per level.
 constexpr int deep_bins(int bins, int depth) {
   if (bins != 0) return bins;
   return depth < 16 ? 1 << depth : kMaxBins;
 }
 
-/// The value in a word of memory, and the word of a value.
+/// Code in a word of memory, and word of a code.
 EQUALUX_HD std::int32_t deep_code(const DeepSamples& form, std::uint32_t word) {
   return static_cast<std::int32_t>(word >> form.shift) & form.most;
 }
@@ -56,8 +56,8 @@ EQUALUX_HD std::uint16_t deep_word(const DeepSamples& form, std::int32_t code) {
   return static_cast<std::uint16_t>(code << form.shift);
 }
 
-/// value_above_luma() of more than 8 bits; u and w are Cb and Cr less the middle, too large for 32
-/// bits at depth 16. Up to 12 bits `Wide` may be std::int32_t.
+/// value_above_luma() for more than 8 bits. u and w are Cb and Cr less the middle; at depth 16 the
+/// products need 64 bits, up to 12 bits `Wide` may be std::int32_t.
 template <typename Wide = std::int64_t>
 EQUALUX_HD std::int32_t deep_value_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
   const Wide red = Wide{k.red_w} * w;
@@ -67,8 +67,8 @@ EQUALUX_HD std::int32_t deep_value_above_luma(const YuvWeights& k, std::int32_t 
   return static_cast<std::int32_t>((most + 32768) >> 16);
 }
 
-/// W(v): round(M T(v) 2^14), halves up, where the cumulative sum up to v's bin is `cdf`. At most
-/// 2^31 pixels and 16 bits keep the dividend below 2^63.
+/// W(v) = round(M T(v) 2^14), halves up; `cdf` is the cumulative histogram up to the bin of v. At
+/// most 2^31 pixels and 16 bits keep the dividend below 2^63.
 EQUALUX_HD std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t cdf,
                                           std::uint32_t v, std::uint32_t max_value) {
   if (scale.span == 0) return v << kDeepCurveBits;
@@ -77,9 +77,9 @@ EQUALUX_HD std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t
   return static_cast<std::uint32_t>((twice + scale.span) / (2 * scale.span));
 }
 
-/// The same without a division, where `half_inverse` is 1 / (2 span) in double precision:
-/// conversion, inverse and product are off by less than 2^-51 of a quotient below 2^31, so that at
-/// most 1 is missing or too much.
+/// deep_curve_level() without a division; `half_inverse` is 1 / (2 span) in double precision.
+/// Conversion, inverse and product together are off by less than 2^-51 of a quotient below 2^31, so
+/// that it is at most 1 off; the remainder corrects it.
 inline std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t cdf, std::uint32_t v,
                                       std::uint32_t max_value, double half_inverse) {
   if (scale.span == 0) return v << kDeepCurveBits;
@@ -93,26 +93,26 @@ inline std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t cdf
   return static_cast<std::uint32_t>(quotient);
 }
 
-/// Curves with limits or over time are made as for 8 bits, of coarse levels: cells of 2^(depth - 8)
-/// values. The last one, 255 or 219, is that of M.
+/// Coarse levels: cells of 2^(depth - 8) codes, for which curves with limits or over time are made
+/// as for 8 bits. The last one, 255 or 219, is that of M.
 constexpr std::uint32_t coarse_max(const DeepSamples& form) {
   return static_cast<std::uint32_t>(form.weights.luma_max >> (form.depth - 8));
 }
 EQUALUX_HD std::uint32_t coarse_level(const DeepSamples& form, std::uint32_t v) {
   return v >> (form.depth - 8);
 }
-/// The largest value of a coarse level.
+/// Largest code of a coarse level.
 EQUALUX_HD std::uint32_t last_of_level(const DeepSamples& form, std::uint32_t level) {
   const std::uint32_t last = ((level + 1) << (form.depth - 8)) - 1;
   const auto most = static_cast<std::uint32_t>(form.weights.luma_max);
   return last < most ? last : most;
 }
 
-/// Where v lies between the coarse levels, of which level i stands at v = i M / coarse_max, as in a
-/// frame of 8 bits: `beyond` / M of the way from `level` to `next`.
+/// Position of v between coarse levels, `beyond` / M of the way from `level` to `next`. Coarse
+/// level i stands at v = i M / coarse_max, which is its place in an 8-bit frame.
 struct CoarsePlace {
   std::uint32_t level;
-  std::uint32_t next;  ///< the last level has none behind it
+  std::uint32_t next;  ///< equal to `level` for the last one
   std::uint32_t beyond;
 };
 EQUALUX_HD CoarsePlace coarse_place(const DeepSamples& form, std::uint32_t v) {
@@ -122,8 +122,8 @@ EQUALUX_HD CoarsePlace coarse_place(const DeepSamples& form, std::uint32_t v) {
   return {level, level < last ? level + 1 : last, v * last % max_value};
 }
 
-/// W(v) on straight lines between the coarse levels, and v = 0 at 0, as black stays black. Exact
-/// for the identity, and M at most.
+/// W(v), interpolated linearly between the coarse levels; level 0 counts as 0, as black stays
+/// black. Exact for the identity, and at most M.
 EQUALUX_HD std::uint32_t deep_level_between(const DeepSamples& form, const std::uint32_t* coarse,
                                             std::uint32_t v) {
   const auto max_value = static_cast<std::uint32_t>(form.weights.luma_max);
@@ -138,7 +138,7 @@ EQUALUX_HD std::uint32_t deep_level_between(const DeepSamples& form, const std::
   return level < most ? level : most;
 }
 
-/// k of saturation at v, on straight lines between the coarse levels' too; rounded half up.
+/// k of saturation at v, interpolated linearly between the coarse levels and rounded half up.
 EQUALUX_HD std::uint32_t deep_factor_between(const DeepSamples& form, const std::uint32_t* coarse,
                                              std::uint32_t v) {
   const auto max_value = static_cast<std::uint32_t>(form.weights.luma_max);
@@ -148,32 +148,32 @@ EQUALUX_HD std::uint32_t deep_factor_between(const DeepSamples& form, const std:
          max_value;
 }
 
-/// Fractional bits of a gain: 2 depth + 1 beside those of W.
+/// Fractional bits of a gain: 2 depth + 1 more than those of W.
 EQUALUX_HD std::int32_t deep_gain_bits(std::int32_t depth) {
   return 2 * depth + 1 + kDeepCurveBits;
 }
 
-/// Gain 1: of v = 0, and of luma below black.
+/// Gain 1, of v = 0 and of luma below black.
 EQUALUX_HD std::uint64_t deep_gain_one(std::int32_t depth) {
   return std::uint64_t{1} << deep_gain_bits(depth);
 }
 
-/// ceil(W 2^(2 depth + 1) / v): with it deep_scaled() is exact. `level` is at most M 2^14, which
-/// keeps the dividend below 2^63.
+/// Gain ceil(W 2^(2 depth + 1) / v), for which deep_scaled() is exact. `level` is at most M 2^14,
+/// which keeps the dividend below 2^63.
 EQUALUX_HD std::uint64_t deep_gain(std::uint32_t level, std::uint32_t v, std::int32_t depth) {
   if (v == 0) return deep_gain_one(depth);
   return ((static_cast<std::uint64_t>(level) << (2 * depth + 1)) + v - 1) / v;
 }
 
-/// round(c W(v) / (v 2^14)), halves up, for codes c >= 0 that are at most v, or over it where v was
-/// clamped to M.
+/// round(c W(v) / (v 2^14)), halves up, for codes 0 <= c <= v; c may be larger where v was clamped
+/// to M.
 EQUALUX_HD std::int32_t deep_scaled(std::int32_t c, std::uint64_t gain, std::int32_t depth) {
   const std::int32_t bits = deep_gain_bits(depth);
   const std::uint64_t half = std::uint64_t{1} << (bits - 1);
   return static_cast<std::int32_t>((static_cast<std::uint64_t>(c) * gain + half) >> bits);
 }
 
-/// Luma of a pixel, in codes; `gain` is that of its v.
+/// New luma code of a pixel; `gain` is that of its v.
 EQUALUX_HD std::int32_t deep_scaled_luma(const DeepSamples& form, std::int32_t luma,
                                          std::uint64_t gain) {
   const std::int32_t above_black = luma - form.weights.luma_offset;
@@ -182,20 +182,20 @@ EQUALUX_HD std::int32_t deep_scaled_luma(const DeepSamples& form, std::int32_t l
   return scaled < form.most ? scaled : form.most;
 }
 
-/// Bits below the point of deep_gain_share().
+/// Fractional bits of deep_gain_share().
 EQUALUX_HD constexpr int deep_share_bits(int depth) {
   return 2 * depth + 1 + kDeepCurveBits - 8;
 }
 
-/// What a luma sample adds to the sum of gains of the chroma sample that covers it.
+/// Contribution of a luma sample to the sum of gains of its chroma sample.
 EQUALUX_HD std::int64_t deep_gain_share(std::uint64_t gain) {
   return static_cast<std::int64_t>(gain >> 8);
 }
 
-/// A chroma code scaled by the mean of the gains of the 2^count_log2 luma samples it covers;
-/// `u` is the code less the middle, `gain_sum` the sum of deep_gain_share(). u gain_sum is below
-/// 2^61: |u| < 13 v for every v >= 1 that lies on such a chroma sample. Where v is luma alone that
-/// does not hold, and at depth 16 what is far beyond the last code is found out before.
+/// Chroma code scaled by the mean gain of the 2^count_log2 luma samples it covers. `u` is the code
+/// less the middle, `gain_sum` the sum of deep_gain_share(). u gain_sum is below 2^61, as |u| < 13
+/// v for every v >= 1 at such a chroma sample. With luma as v that bound does not hold: at depth 16
+/// a result far beyond the last code is caught before the product.
 EQUALUX_HD std::int32_t deep_scaled_chroma(const DeepSamples& form, std::int32_t u,
                                            std::int64_t gain_sum, std::int32_t count_log2) {
   const std::int32_t bits = deep_gain_bits(form.depth) - 8 + count_log2;

@@ -9,7 +9,7 @@
 namespace equalux {
 namespace {
 
-/// Equalization by the chain that parameters and format ask for.
+/// Equalization filter, with the chain that parameters and format need.
 class EqualizeFilter final : public ToneFilter<EqualizeParams, EqualizeBackend, EqualizeChain>,
                              private FilterCurves {
  public:
@@ -21,7 +21,7 @@ class EqualizeFilter final : public ToneFilter<EqualizeParams, EqualizeBackend, 
   ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
 
   [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {
-    if (!fractions.in) return !fractions.out;  // it makes none
+    if (!fractions.in) return !fractions.out;  // equalization leaves no fractions
     const ImageDesc fine = desc_with_fractions(input);
     return violations(params_, backend().name(), &fine).empty();
   }
@@ -33,7 +33,7 @@ class EqualizeFilter final : public ToneFilter<EqualizeParams, EqualizeBackend, 
     note_gray(input, params_.saturation);
     backend().enter();
     const ChainKind kind = chain_for(params_, input.format);
-    // A chain whose configure() fails goes.
+    // Taken out of the filter, so that a chain whose configure() throws is destroyed.
     std::unique_ptr<EqualizeChain> chain = take_chain();
     if (chain == nullptr || kind != kind_) chain = backend().make_chain(kind, params_);
     if (collects_) chain->collect_curves();
@@ -48,7 +48,7 @@ class EqualizeFilter final : public ToneFilter<EqualizeParams, EqualizeBackend, 
 
   bool retune(const EqualizeParams& params) override {
     validate(params, backend().name(), configured());
-    // Another chain, or another space, is another filter.
+    // Another chain or space needs another filter.
     if (params_.chain != Chain::fused || params.chain != Chain::fused ||
         params.space != params_.space || params.compatible != params_.compatible) {
       return false;
@@ -74,7 +74,7 @@ class EqualizeFilter final : public ToneFilter<EqualizeParams, EqualizeBackend, 
   }
 
   bool collects_ = false;
-  ChainKind kind_ = ChainKind::fused;  // of the chain there is
+  ChainKind kind_ = ChainKind::fused;  // kind of the present chain
 };
 
 }  // namespace

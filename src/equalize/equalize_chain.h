@@ -7,11 +7,11 @@
 
 #include <equalux/filter.h>
 
-/// Equalization of whole frames: the filter that both backends share, and the chains that a backend
-/// brings for it.
+/// Equalization of whole frames: the filter that both backends share, and the interface of the
+/// chains that a backend provides.
 namespace equalux {
 
-/// Equalizes the frames of one stream, in one way. One thread at a time.
+/// Implementation of equalization for the frames of one stream. One thread at a time.
 class EqualizeChain {
  public:
   EqualizeChain() = default;
@@ -19,39 +19,39 @@ class EqualizeChain {
   EqualizeChain(const EqualizeChain&) = delete;
   EqualizeChain& operator=(const EqualizeChain&) = delete;
 
-  /// Called before configure(), whether frames have fractions of the
-  /// levels of another format, which process() then rounds to; nothing = they are whole. Only
-  /// ChainKind::deep is given a format.
+  /// Sets the format that process() rounds to, where frames carry fractions of levels; nothing =
+  /// frames hold whole levels. Call it before configure(); only ChainKind::deep is given a format.
   virtual void round_to(std::optional<PixelFormat> format) { (void)format; }
-  /// Allocates for frames of `desc`, and forgets those before. May be called again.
+  /// Allocates for frames of `desc` and forgets earlier frames. May be called again.
   virtual void configure(const ImageDesc& desc) = 0;
-  /// Filters one frame of configure()'s desc; `in` and `out` may be the same memory with the same
-  /// strides, where nothing is rounded. On a GPU it only enqueues, on context.stream.
+  /// Filters one frame of the configured desc. `in` and `out` may be the same memory with the same
+  /// strides, unless it rounds. On a GPU it only enqueues, on context.stream.
   virtual void process(const ConstImageView& in, const ImageView& out,
                        const FrameContext& context) = 0;
 
-  // As of a Filter, and only after configure(). A chain without a history has nothing to keep.
+  // Functions of Filter, called only after configure(). A chain without temporal state has no work
+  // here.
   virtual void update(const EqualizeParams& params) { (void)params; }
   virtual void reset() {}
   [[nodiscard]] virtual std::string save() const { return "{}"; }
   virtual void load(std::string_view state) { (void)state; }
-  /// Called before configure(): has the chain add up its curves.
+  /// Makes the chain add up its curves. Call it before configure().
   virtual void collect_curves() {}
   [[nodiscard]] virtual std::optional<CurveSum> curve_sum() const { return std::nullopt; }
 };
 
-/// The ways there are.
+/// Kinds of chains.
 enum class ChainKind : std::uint8_t {
-  fused,   ///< 8 bits a sample: histogram, curve, apply, without a frame in between
-  deep,    ///< the same for more than 8 bits
+  fused,   ///< 8 bits a sample: histogram, curve, apply, with no frame in between
+  deep,    ///< as fused, for more than 8 bits
   space,   ///< luma and lightness of RGB and gray, by tables
-  staged,  ///< the published one, stage by stage over a float HSV image
+  staged,  ///< published stages over a float HSV image
 };
 
-/// Which of them serves.
+/// Returns the kind that parameters and format need.
 [[nodiscard]] ChainKind chain_for(const EqualizeParams& params, PixelFormat format);
 
-/// What a backend brings for make_equalize_filter().
+/// Interface of a backend for make_equalize_filter().
 class EqualizeBackend {
  public:
   EqualizeBackend() = default;
@@ -60,16 +60,17 @@ class EqualizeBackend {
   EqualizeBackend& operator=(const EqualizeBackend&) = delete;
 
   [[nodiscard]] virtual Backend name() const = 0;
-  /// May refer to this backend, which outlives it.
+  /// Makes a chain, which may refer to this backend: the backend outlives it.
   [[nodiscard]] virtual std::unique_ptr<EqualizeChain> make_chain(ChainKind kind,
                                                                   const EqualizeParams& params) = 0;
-  /// Called before a chain is used: makes its device the thread's. Throws Error(unavailable).
+  /// Makes the backend's device that of the calling thread, before a chain is used. Throws
+  /// Error(unavailable).
   virtual void enter() const {}
-  /// Called before a chain is destroyed; errors are ignored.
+  /// enter() before a chain is destroyed; ignores errors.
   virtual void enter_to_free() const noexcept {}
 };
 
-/// The filter over a backend's chains. Throws Error(usage) for invalid parameters.
+/// Makes the filter over a backend's chains. Throws Error(usage) for invalid parameters.
 [[nodiscard]] std::unique_ptr<Filter> make_equalize_filter(
     const EqualizeParams& params, std::unique_ptr<EqualizeBackend> backend);
 

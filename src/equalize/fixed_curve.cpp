@@ -21,8 +21,8 @@ constexpr std::size_t kLevelsALine = 8;
 constexpr std::size_t kFullLevels = 256;
 constexpr std::size_t kLimitedLevels = 220;
 
-/// W(v) of values up to `most` with `bits` fractional bits. v = 0 stays black: the first line
-/// begins there.
+/// W(v) of values up to `most` with `bits` fractional bits, interpolated linearly. Level 0 counts
+/// as 0: v = 0 stays black.
 std::uint32_t value_between(const ToneCurve& curve, std::uint32_t v, std::uint32_t most, int bits) {
   const auto last = static_cast<std::uint32_t>(curve.levels.size() - 1);
   const std::uint32_t i = v * last / most;
@@ -34,7 +34,7 @@ std::uint32_t value_between(const ToneCurve& curve, std::uint32_t v, std::uint32
   return static_cast<std::uint32_t>((sum + divisor / 2) / divisor);
 }
 
-/// A whole number of at most `most`. Throws what curve_from_text() makes an Error of.
+/// Reads a whole number up to `most`. curve_from_text() turns what this throws into its own Error.
 std::uint64_t whole_number(const Json& json, std::string_view what, std::uint64_t most) {
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most) {
     throw Error(ExitCode::bad_input, std::string(what) + " is " + json_text(json) +
@@ -139,7 +139,7 @@ ToneCurve read_curve(const std::string& path) {
     throw Error(ExitCode::no_input,
                 "curve " + path + " cannot be opened, must be a file that --curve-to wrote");
   }
-  // More is no curve, and perhaps a film.
+  // Size limit: a larger file is no curve, perhaps a film.
   constexpr std::size_t kMostBytes = 1 << 20;
   std::string text(kMostBytes, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

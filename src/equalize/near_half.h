@@ -5,16 +5,16 @@
 
 #include "src/format/pixel_math.h"
 
-/// Whether a gain in single precision does what the exact one does, without the search that
-/// float_gain() of tone_curve.h is; written once for host and device, which uses it.
+/// Test of whether a gain in single precision rounds as the exact one, without the search in
+/// float_gain() of tone_curve.h. Written once for host and device; only the device uses it.
 namespace equalux {
 
-/// One half of a product modulo 1, in units of 2^-32.
+/// Half, as the fraction of a product in units of 2^-32.
 inline constexpr std::uint32_t kHalf = 0x80000000U;
 
 namespace near_half {
 
-/// Added with rounding down, and taken off again: floor() below 2^23.
+/// Added in rounding-down mode and subtracted again: floor() below 2^23.
 inline constexpr float kFloor = 8388608.0f;
 
 EQUALUX_HD float whole_part(float x) {
@@ -25,7 +25,7 @@ EQUALUX_HD float whole_part(float x) {
 #endif
 }
 
-/// 1 / x to a unit or so of the last place; infinite for 0.
+/// 1 / x, off by about one unit in the last place; infinite for 0.
 EQUALUX_HD float reciprocal(float x) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -36,7 +36,7 @@ EQUALUX_HD float reciprocal(float x) {
 #endif
 }
 
-/// A whole number up to 1,023.
+/// Conversion of a whole number up to 1,023.
 EQUALUX_HD std::uint32_t small_integer(float x) {
 #if defined(__CUDA_ARCH__)
   return __float_as_uint(__fadd_rn(x, kFloor)) & 0x3FFU;
@@ -47,18 +47,20 @@ EQUALUX_HD std::uint32_t small_integer(float x) {
 
 }  // namespace near_half
 
-/// A code whose product with the gain of a value comes so near to a half that the gain's rounding
-/// to single precision might put it on the other side; 0 where there is none, as for most values.
+/// Code whose product with a gain comes so close to a half that rounding the gain to single
+/// precision may have moved it to the other side; 0 where there is none, as for most levels.
 ///
-/// The half of code c stands at the gain (2k + 1) / (2c), in lowest terms p / q with an even q of
-/// at most 2 `most`. Where that lies between the gain and `gain`, it is nearer to `gain` than 1 /
-/// (2 q^2), because 255 / v 2^-24 < 1 / (8 v^2); so it is a convergent of its continued fraction
-/// (Legendre 1798), of which five terms or so lead to the largest q. Reciprocals off by a few units
-/// of the last place make that the fraction of a neighbour within 2^-20, which changes nothing.
+/// Code c is on a half where the gain is (2k + 1) / (2c), in lowest terms p / q with q even and at
+/// most 2 `most`. If that fraction lies between the exact gain and `gain`, it is closer to `gain`
+/// than 1 / (2 q^2), because 255 / v 2^-24 < 1 / (8 v^2). It is then a convergent of the continued
+/// fraction of `gain` (Legendre 1798), which reaches the largest q within about five terms.
+/// Approximate reciprocals only stand for a neighbour within 2^-20, which changes nothing.
 ///
-/// `fraction` is that of the exact gain, and `error` how far `gain` is off it, in units of 2^-32.
+/// `fraction` is the fractional part of the exact gain, and `error` its distance from `gain`, both
+/// in units of 2^-32.
 EQUALUX_HD int code_near_half(float gain, std::uint32_t fraction, std::uint32_t error, int most) {
-  constexpr std::uint32_t kCutOff = 512;  // more than the rest of `fraction` makes of a product
+  // More than the cut-off bits of `fraction` add to a product.
+  constexpr std::uint32_t kCutOff = 512;
   const float last = 2.0f * static_cast<float>(most);
   float rest = gain - near_half::whole_part(gain);
   float q = 1.0f;

@@ -5,32 +5,31 @@
 
 #include "src/format/pixel_math.h"
 
-/// The curve of cv::equalizeHist, written once for host and device: single precision, rounded at
-/// each step, as OpenCV computes on x86-64. docs/algorithm.md, "OpenCV's bytes".
+/// Tone curve of cv::equalizeHist, written once for host and device, in single precision with a
+/// rounding at each step as OpenCV computes on x86-64. docs/algorithm.md, "OpenCV's bytes".
 namespace equalux::opencv {
 
-/// A number from 0 to 2^22 rounded to nearest, halves to even, as OpenCV rounds.
+/// Nearest whole number of 0 to 2^22, halves to even, as OpenCV rounds.
 EQUALUX_HD std::int32_t round_even(float x) {
 #if defined(__CUDA_ARCH__)
   return __float2int_rn(x);
 #else
-  constexpr float kOne = 12582912.0F;  // 1.5 2^23: the last bit stands for 1
+  constexpr float kOne = 12582912.0F;  // 1.5 2^23, whose last bit is worth 1
   return static_cast<std::int32_t>((x + kOne) - kOne);
 #endif
 }
 
-/// What a pixel of the frame's that is not of its darkest level counts, in levels.
+/// Levels per pixel; `others` counts the frame's pixels that are not of its darkest level.
 EQUALUX_HD float level_scale(std::uint32_t others) {
   return 255.0F / static_cast<float>(others);
 }
 
-/// The level that has `sum` pixels at or below it, the darkest level's not counted.
+/// Level for `sum` pixels at or below it, without those of the darkest level.
 EQUALUX_HD std::uint8_t level_of(std::uint32_t sum, float scale) {
   return static_cast<std::uint8_t>(round_even(static_cast<float>(sum) * scale));
 }
 
-/// What each level of a frame becomes; itself, where the frame has no other. Levels that the frame
-/// lacks become anything.
+/// Table of levels. A frame of one level keeps it; levels that the frame lacks become anything.
 inline void make_levels(const std::array<std::uint32_t, 256>& counts,
                         std::array<std::uint8_t, 256>& levels) {
   std::uint32_t total = 0;

@@ -6,22 +6,22 @@
 
 #include "src/common/option_table.h"
 
-/// The options of equalization.
+/// Options of equalization.
 namespace equalux {
 
 [[nodiscard]] const OptionTable<EqualizeParams>& equalize_table();
 
-/// What shapes a curve and is not as by default: the scaler, the bins, the curve's numbers, and
+/// Returns the options that shape a curve and differ from their defaults: scaler, bins, limits, and
 /// which pixels count.
 [[nodiscard]] OptionValues changed_options(const EqualizeParams& params);
 
-/// Whether an option of any filter is equalization's own, declared by the same row, and not another
-/// one of its name: `strength` of `denoise` is another.
+/// Returns true where an option of any filter is declared by equalization's own row. `strength` of
+/// `denoise` has the same name and is another one.
 [[nodiscard]] bool is_of_equalize(const Option& option);
 
-/// What of `options` means nothing beside the values that are wanted, and is not among them, with
-/// its values by default: the bound KEY-max of a word where KEY gets a number in its place, and the
-/// time constants of one direction where there is none of both.
+/// Returns, with their defaults, those of `options` that `wanted` leaves without meaning and does
+/// not set: the bound KEY-max of a word where KEY gets a number, and brighten-ms and darken-ms
+/// where temporal-ms is 0.
 [[nodiscard]] OptionValues idle_beside(std::span<const Option> options, const OptionValues& wanted);
 /// `values` but for those that mean nothing beside another one of them; those of `kept` stay.
 [[nodiscard]] OptionValues without_idle(std::span<const Option> options, OptionValues values,

@@ -8,15 +8,14 @@
 #include "src/equalize/space.h"
 #include "src/equalize/tone_control.h"
 
-/// What options.cpp does not tell of single parameters: the rules that they obey together, and with
-/// frames.
+/// Rules between parameters, and rules about frames. Rules of single parameters are in options.cpp.
 namespace equalux {
 namespace {
 
 constexpr double kLeastSpread = 0.1;  // per cent, from floor to ceiling
 
 void check_curve(Clauses& broken, const EqualizeParams& params) {
-  // Written so that a NaN, which is out of range, is not told twice.
+  // The comparison is false for NaN, which its own rule reports.
   if (params.floor + kLeastSpread > params.ceiling) {
     broken.push_back("floor is " + number_text(params.floor) +
                      ", must be at least 0.1 per cent below ceiling, which is " +
@@ -49,7 +48,7 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
   }
 }
 
-/// A curve that is given, and what would make another.
+/// Checks a given curve, and that nothing is set beside it that would make another.
 void check_fixed_curve(Clauses& broken, const EqualizeParams& params) {
   if (!params.curve) return;
   const std::string fault = fault_of(*params.curve);
@@ -70,7 +69,7 @@ void check_fixed_curve(Clauses& broken, const EqualizeParams& params) {
   }
 }
 
-/// What another library's function has no word for.
+/// Checks that no option is set that the other library's function lacks.
 void check_compatible(Clauses& broken, const EqualizeParams& params) {
   if (params.compatible == Compatible::none) return;
   std::string others;
@@ -94,7 +93,8 @@ void check_counting(Clauses& broken, const EqualizeParams& params, const ImageDe
                    ", must be left out or the format one of 8 bits a sample");
 }
 
-/// Knobs of the staged chain beside the fused one. Of those that the backend lacks, that is said.
+/// Checks that variants of the staged chain are not set for the fused one. Those that the backend
+/// lacks are reported as such.
 void check_knobs(Clauses& broken, const EqualizeParams& params, Backend backend) {
   if (params.chain == Chain::staged) return;
   for (const Option& option : equalize_options()) {

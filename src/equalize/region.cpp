@@ -19,7 +19,7 @@ constexpr std::string_view kForm =
 
 MaskReader mask_reader = nullptr;
 
-/// A number of pixels, or per cent of a side.
+/// Length in pixels or in per cent of a side.
 struct Length {
   double number = 0;
   bool percent = false;
@@ -29,7 +29,7 @@ struct Length {
 
 using Rectangle = std::array<Length, 4>;  // x, y, width, height
 
-/// The rectangle that `text` spells, whatever its numbers are.
+/// Parses a rectangle; the numbers are not checked.
 std::optional<Rectangle> rectangle_from(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ',');
   Rectangle rectangle;
@@ -50,7 +50,7 @@ std::optional<Rectangle> rectangle_from(std::string_view text) {
   return rectangle;
 }
 
-/// Whole pixels of a side from a length on, cut to the frame.
+/// Whole pixels from `begin` on, cut to the frame.
 Columns columns_of(const Length& begin, const Length& size, int side) {
   const auto whole = [side](double pixels) {
     return static_cast<std::int32_t>(std::lround(std::min<double>(pixels, side)));
@@ -70,7 +70,7 @@ bool is_mask(std::string_view region) {
   return names_file(region, ".pgm") || names_file(region, ".png");
 }
 
-/// A binary PGM of 8 bits, which a mask is.
+/// Mask in a file: a binary PGM of 8 bits.
 class MaskFile {
  public:
   explicit MaskFile(const std::string& path) : path_(path) {
@@ -88,7 +88,7 @@ class MaskFile {
     at_ = 2;
     ImageDesc desc{PixelFormat::gray8, number(), number()};
     const int maximum = number();
-    ++at_;  // the blank before the samples
+    ++at_;  // white space before the samples
     if (desc.width < 1 || desc.height < 1 || desc.width > kMaxSide || desc.height > kMaxSide ||
         maximum < 1 || maximum > 255) {
       refuse("is no PGM of 1 to 65535 pixels a side and 8 bits");
@@ -147,7 +147,7 @@ std::string size_text(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height);
 }
 
-/// What a row has outside, from a function that tells what is inside.
+/// Adds the runs of a row for which inside(x) is false.
 template <typename Inside>
 void add_outside(int width, std::vector<Columns>& runs, const Inside& inside) {
   for (int x = 0; x < width; ++x) {

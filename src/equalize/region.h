@@ -10,22 +10,22 @@
 #include <equalux/image.h>
 #include <equalux/params.h>
 
-/// The part of a frame that is counted: a rectangle, or the bright pixels of a mask.
+/// Part of a frame that the histogram counts: a rectangle, or the bright pixels of a mask.
 namespace equalux {
 
-/// True where not all pixels of a frame may count.
+/// Returns true where some pixels may be left out of the histogram.
 [[nodiscard]] inline bool leaves_out(const EqualizeParams& params) {
   return !params.region.empty() || params.surround != Surround::keep;
 }
 
-/// Every rule that a region breaks, one clause each; with a desc, also those about the frame. Opens
-/// no file.
+/// Lists every rule that a region breaks, one clause each; with a desc, also rules about the frame.
+/// Opens no file.
 [[nodiscard]] std::vector<std::string> region_violations(std::string_view region,
                                                          const ImageDesc* desc);
 
-/// Reads stills of formats that the core does not know. Throws Error.
+/// Reader of masks in formats that the core does not know. Throws Error.
 using MaskReader = Image (*)(const std::string& path);
-/// Called at start-up, before any thread runs.
+/// Sets the reader. Call it at start-up, before other threads run.
 void set_mask_reader(MaskReader reader);
 
 /// Columns begin .. end - 1 of a row.
@@ -34,17 +34,17 @@ struct Columns {
   std::int32_t end = 0;
 };
 
-/// The pixels outside a region, row by row. Immutable once made.
+/// Pixels outside a region, as runs row by row. Immutable once made.
 class RegionOutside {
  public:
-  /// A region of the whole frame: nothing is outside.
+  /// Makes the outside of a whole frame, which is empty.
   RegionOutside() = default;
-  /// Outside `region` as EqualizeParams has it. Throws Error(usage) where it is none for the frame,
-  /// Error(no_input) and Error(bad_input) where a mask cannot be read.
+  /// Makes the outside of `region`, a text as in EqualizeParams. Throws Error(usage) where it does
+  /// not fit the frame, Error(no_input) and Error(bad_input) where a mask cannot be read.
   RegionOutside(const std::string& region, const ImageDesc& desc);
 
   [[nodiscard]] bool empty() const { return runs_.empty(); }
-  /// The columns of a row that are outside, in order, none touching another.
+  /// Runs of a row that are outside, in order, with gaps between them.
   [[nodiscard]] std::span<const Columns> row(int y) const {
     if (runs_.empty()) return {};
     const auto at = static_cast<std::size_t>(y);
@@ -53,7 +53,7 @@ class RegionOutside {
 
  private:
   std::vector<Columns> runs_;
-  std::vector<std::size_t> first_;  // of each row, and behind the last one
+  std::vector<std::size_t> first_;  // index of each row's first run, and one behind the last
 };
 
 }  // namespace equalux

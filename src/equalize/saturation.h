@@ -5,37 +5,38 @@
 #include "src/equalize/tone_limits.h"
 #include "src/format/pixel_math.h"
 
-/// Saturation S of HSV times a factor k, with hue and the new value kept; in integers, written once
-/// for host and device. Formulas: docs/algorithm.md, "Saturation".
+/// Saturation S of HSV times a factor k with hue and the new value kept, in integers, written once
+/// for host and device. docs/algorithm.md, "Saturation", has the formulas.
 ///
-/// A pixel of value v and least channel m, whose v becomes V = W / 2^bits, has its channels c
-/// become V (1 - f (v - c) / v), halves up, where f is k, or v / (v - m) where k would take S
-/// above 1. f is a fraction p / q.
+/// A pixel has value v and least channel m. Where v becomes V = W / 2^bits, a channel c becomes V
+/// (1 - f (v - c) / v), rounded half up. f = k, or v / (v - m) where k would take S above 1; it is
+/// a fraction p / q.
 namespace equalux::saturation {
 
-/// k = 1. Factors are whole multiples of 1 / kOne.
+/// k = 1. k is a whole multiple of 1 / kOne.
 inline constexpr std::uint32_t kOne = 256;
-/// The largest k, and the largest that is set for all levels alike.
+/// Largest k of a level, and largest k that is set for all levels.
 inline constexpr std::uint32_t kMost = 16 * kOne;
 inline constexpr std::uint32_t kMostFactor = 4 * kOne;
-/// Levels on either side of one over which a curve's slope is taken, of 256 or 220.
+/// Levels on either side of a level that its slope is measured over, of 256 or 220.
 inline constexpr std::uint32_t kReach = 16;
 
-/// What k of each level is made of, both in 1 / kOne.
+/// Rule for k of each level, in units of 1 / kOne.
 struct Rule {
-  std::uint32_t factor = kOne;  ///< of all levels, up to kMostFactor
-  /// What a level's k is at most for the contrast that it gains, kOne to kMost; kOne = none.
+  std::uint32_t factor = kOne;  ///< for all levels, up to kMostFactor
+  /// Limit of the factor that follows the gain of contrast, kOne to kMost; kOne = it is not
+  /// followed.
   std::uint32_t most = kOne;
 };
-/// False where k = 1 at every level.
+/// Returns false where k = 1 at every level.
 EQUALUX_HD bool changes(const Rule& rule) {
   return rule.factor != kOne || rule.most != kOne;
 }
 
-/// How much contrast a curve gives back at a level, in 1 / kOne, rounded half up: its slope as a
-/// multiple of the level's gain, v W'(v) / W(v), which is what S has lost where something was laid
-/// evenly over a picture. Levels that become black or white together say nothing of the slope
-/// beside them. `levels` is W by v, 0 to `max_value`, which is 16 at least; of 255 * 2^22 at most.
+/// Contrast that the curve gives back at a level, in units of 1 / kOne, rounded half up: its slope
+/// over the gain, v W'(v) / W(v). An even veil over a picture has divided S by that much. Levels
+/// that become black or white together say nothing of the slope beside them and are left out.
+/// `levels` holds W of 0 to `max_value`, at most 255 * 2^22; `max_value` is at least 16.
 EQUALUX_HD std::uint64_t contrast_at(const std::uint32_t* levels, std::uint32_t v,
                                      std::uint32_t max_value) {
   std::uint32_t low = v < kReach ? 0 : v - kReach;
@@ -50,7 +51,7 @@ EQUALUX_HD std::uint64_t contrast_at(const std::uint32_t* levels, std::uint32_t 
   return (2 * rise + run) / (2 * run);
 }
 
-/// k of a level, in 1 / kOne. Arguments as of contrast_at().
+/// k of a level, in units of 1 / kOne. Arguments as in contrast_at().
 EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels, std::uint32_t v,
                                    std::uint32_t max_value) {
   if (rule.most == kOne) return rule.factor;
@@ -62,13 +63,13 @@ EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels
   return k < kMost ? k : kMost;
 }
 
-/// The same by what a curve has made: k of the level `result`, 0 to `max_value`, is that of the
-/// levels which become it, on a straight line between those that become less and more.
+/// k by the output of a curve: for the level `result`, 0 to `max_value`, k of the level that
+/// becomes it, interpolated between the two levels that become less and more.
 EQUALUX_HD std::uint32_t factor_of_result(const Rule& rule, const std::uint32_t* levels,
                                           std::uint32_t result, std::uint32_t max_value) {
   if (rule.most == kOne) return rule.factor;
   const std::uint32_t wanted = result << tone::kCurveBits;
-  // The first level that becomes as much, or the last one.
+  // Binary search for the first level that becomes `wanted` or more; the last level if none does.
   std::uint32_t first = 0;
   std::uint32_t last = max_value;
   while (first < last) {
@@ -87,15 +88,15 @@ EQUALUX_HD std::uint32_t factor_of_result(const Rule& rule, const std::uint32_t*
   return static_cast<std::uint32_t>((below * (rise - beyond) + above * beyond + rise / 2) / rise);
 }
 
-/// p / q.
+/// Factor f as a fraction p / q.
 struct Factor {
   std::int32_t p;
   std::int32_t q;
 };
 inline constexpr Factor kUnchanged{kOne, kOne};
 
-/// f of a pixel with value v, `below` = v - m under which its least channel lies. Channels of YCbCr
-/// may lie below black, S above 1: more saturated they do not get, nor less unless k < 1.
+/// f of a pixel with value v and least channel m = v - `below`. Channels of YCbCr may lie below
+/// black, which is S above 1: such a pixel gets no more saturated, and less only where k < 1.
 EQUALUX_HD Factor factor_of(std::uint32_t k, std::int32_t v, std::int32_t below) {
   const auto wanted = static_cast<std::int32_t>(k);
   constexpr auto kWhole = static_cast<std::int32_t>(kOne);
@@ -105,8 +106,8 @@ EQUALUX_HD Factor factor_of(std::uint32_t k, std::int32_t v, std::int32_t below)
   return kUnchanged;
 }
 
-/// How far the least of R, G and B lies below luma, in its codes, rounded to nearest; 0 or less.
-/// u and w are Cb and Cr less the middle. Up to 12 bits `Wide` may be std::int32_t.
+/// Distance of the least of R, G and B from luma, in luma codes, rounded to nearest; 0 or less. u
+/// and w are Cb and Cr less the middle. Up to 12 bits `Wide` may be std::int32_t.
 template <typename Wide = std::int64_t>
 EQUALUX_HD std::int32_t least_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
   const Wide red = Wide{k.red_w} * w;
@@ -116,8 +117,8 @@ EQUALUX_HD std::int32_t least_above_luma(const YuvWeights& k, std::int32_t u, st
   return static_cast<std::int32_t>((least + 32768) >> 16);
 }
 
-/// round(n / d), halves up, for n >= 0 and d > 0 of which 2 n + d is below 2^63, and the quotient
-/// below 2^32: in double precision it is at most 1 off, which what it leaves over tells.
+/// round(n / d), halves up, for n >= 0 and d > 0 with 2 n + d below 2^63 and a quotient below 2^32.
+/// The quotient in double precision is at most 1 off; the remainder shows it.
 EQUALUX_HD std::int32_t rounded_quotient(std::int64_t n, std::int64_t d) {
   const std::int64_t twice = 2 * n + d;
   const std::int64_t divisor = 2 * d;
@@ -128,14 +129,14 @@ EQUALUX_HD std::int32_t rounded_quotient(std::int64_t n, std::int64_t d) {
   return static_cast<std::int32_t>(quotient);
 }
 
-/// q v (1 - f (v - c) / v) of a channel c of a pixel with value v: at most q v, below 2^32.
+/// q v (1 - f (v - c) / v) of a channel c of a pixel with value v; at most q v, below 2^32.
 EQUALUX_HD std::int64_t part(Factor f, std::int32_t v, std::int32_t c) {
   return std::int64_t{f.q} * v - std::int64_t{f.p} * (v - c);
 }
 
-/// A channel c, or luma above black, of a pixel with value v > 0; `level` is W of v, of `bits`
-/// fractional bits: below 2^30, as v is below 2^16. Luma over v, which was clamped there, is scaled
-/// as it is without saturation.
+/// New code of a channel c, or of luma above black, of a pixel with value v. `level` is W of v with
+/// `bits` fractional bits, below 2^30; v is below 2^16. Luma above v, which was clamped, is scaled
+/// as with k = 1.
 EQUALUX_HD std::int32_t scaled(std::uint32_t level, int bits, Factor f, std::int32_t v,
                                std::int32_t c) {
   if (v == 0) return c;
@@ -143,8 +144,8 @@ EQUALUX_HD std::int32_t scaled(std::uint32_t level, int bits, Factor f, std::int
   return rounded_quotient(std::int64_t{level} * part(f, v, c), (std::int64_t{f.q} * v) << bits);
 }
 
-/// scaled() where what it rounds is known to within less than half: `low` is the whole number that
-/// it lies above, but for that error. v > 0. In products alone, for 8 bits a sample.
+/// scaled() without a division, for 8 bits: `low` is the result or one less, and a product decides.
+/// v > 0.
 EQUALUX_HD std::int32_t scaled_above(std::int32_t low, std::uint32_t level, int bits, Factor f,
                                      std::int32_t v, std::int32_t c) {
   if (c >= v) f = kUnchanged;
@@ -153,13 +154,13 @@ EQUALUX_HD std::int32_t scaled_above(std::int32_t low, std::uint32_t level, int 
   return low + (twice >= half ? 1 : 0);
 }
 
-/// What a luma sample adds to the sum of gains of the chroma sample that covers it: its gain's
-/// share, which is below 2^56 / v, times f, rounded down.
+/// Contribution of a luma sample to the sum of gains of its chroma sample: the share of its gain,
+/// below 2^56 / v, times f, rounded down.
 EQUALUX_HD std::int64_t scaled_share(std::int64_t share, Factor f) {
   const auto whole = static_cast<std::uint64_t>(share);
   const auto p = static_cast<std::uint64_t>(f.p);
   const auto q = static_cast<std::uint64_t>(f.q);
-  // In two parts, as with 16 bits a share times kMost has more than 64 bits.
+  // Split in two, as a share of 16 bits times kMost has more than 64 bits.
   if (q == kOne) return static_cast<std::int64_t>(whole / kOne * p + whole % kOne * p / kOne);
   return static_cast<std::int64_t>(whole * p / q);
 }

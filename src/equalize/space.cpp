@@ -5,10 +5,10 @@
 namespace equalux {
 namespace {
 
-/// All light.
+/// White in 16-bit linear light.
 constexpr double kWhite = 65535;
 
-/// Linear light of an sRGB code (IEC 61966-2-1), 0 to 1; codes may lie between whole ones.
+/// Linear light, 0 to 1, of an sRGB code (IEC 61966-2-1), which may be fractional.
 double light_of(double code) {
   const double c = code / 255;
   return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
@@ -20,7 +20,7 @@ double luminance_of_level(double level) {
   return lightness <= 8 ? lightness * 27 / 24389 : std::pow((lightness + 16) / 116, 3);
 }
 
-/// Steps where `function` of a result less one half lies.
+/// Steps at `function` of each result less one half.
 template <typename Function>
 SpaceSteps steps_of(Function function) {
   SpaceSteps steps{};

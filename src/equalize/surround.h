@@ -5,24 +5,22 @@
 
 #include "src/format/pixel_math.h"
 
-/// The black around a picture: bars above, below or beside it, and the surround of round and
-/// octagonal ones. Integers, written once for host and device; backends own the loops.
-/// docs/algorithm.md, "What counts", tells the idea.
+/// Black around a picture: bars, and the surround of round and octagonal pictures. Integers,
+/// written once for host and device; backends own the loops. docs/algorithm.md, "What counts".
 ///
-/// The frame is looked at in square blocks, a grid of at most kMostSide of them a side. From each
-/// end of each row and column of the grid a run of dark blocks goes inwards: what any of the four
-/// runs covers is reached. What is reached is a surround where its shape is one, and a block
-/// belongs to the surround of the stream after it was reached in such a shape for a second, or at a
-/// cut.
+/// The frame is divided into square blocks, at most kMostSide in each direction. From each end of
+/// each row and column of the grid a run of dark blocks goes inwards; a block in any run is
+/// reached. Reached blocks of the right shape are a surround. A block becomes a member of the
+/// stream's surround once it was reached in such a shape for a second, or at a cut.
 namespace equalux::surround {
 
 inline constexpr int kMostSide = 256;
-inline constexpr int kLeastBlock = 16;  ///< pixels
+inline constexpr int kLeastBlock = 16;  ///< in pixels
 
 struct Grid {
-  int width = 0;  ///< of the frame
+  int width = 0;  ///< of the frame, in pixels
   int height = 0;
-  int side = kLeastBlock;  ///< of a block, in pixels; the last ones of a row or column have fewer
+  int side = kLeastBlock;  ///< of a block, in pixels; blocks at the right and bottom edge are cut
   int columns = 0;
   int rows = 0;
 
@@ -37,30 +35,30 @@ struct Grid {
   [[nodiscard]] EQUALUX_HD int blocks() const { return columns * rows; }
 };
 
-/// A block is known by the pixels of four of its rows, two of each field.
+/// Rows of a block that are sampled, two of each field.
 inline constexpr int kSampledRows = 4;
 EQUALUX_HD int sampled_row(int block_row, int side, int i) {
   return block_row * side + i * (side / kSampledRows) + (i & 1);
 }
 
-/// Values up to this one are dark: 20 of 255.
+/// Largest value that counts as dark, 20 of 255.
 EQUALUX_HD int dark_level(int max_value) {
   return (20 * max_value + 127) / 255;
 }
-/// Levels by which a picture's edge is brighter than the surround before it: 12 of 255.
+/// Least rise from the surround to the picture's edge, 12 of 255.
 EQUALUX_HD int edge_rise(int max_value) {
   return (12 * max_value + 127) / 255;
 }
 
-/// What the sampled pixels of a block are summed up to.
+/// Sums of a block's sampled pixels.
 struct BlockSums {
   std::uint32_t pixels = 0;
-  std::uint32_t bright = 0;  ///< of them above dark_level()
-  std::uint32_t values = 0;  ///< sum
+  std::uint32_t bright = 0;  ///< pixels above dark_level()
+  std::uint32_t values = 0;  ///< sum of all values
 };
 
-/// What is kept of them: the mean value, at most kMostMean, and above it whether the block is dark.
-/// One pixel in 64 may be bright, as noise is now and then.
+/// Code of a block: its mean value, at most kMostMean, and a flag above it for dark blocks. One
+/// pixel in 64 may be bright, as noise is at times.
 inline constexpr std::uint8_t kDark = 0x80;
 inline constexpr std::uint8_t kMostMean = 0x7F;
 EQUALUX_HD std::uint8_t block_code(const BlockSums& sums) {
@@ -75,34 +73,34 @@ EQUALUX_HD int mean_of(std::uint8_t code) {
   return code & kMostMean;
 }
 
-/// Whether a picture begins sharply behind the last block of a run: the end or the block behind it
-/// is that much brighter.
+/// Returns true where a picture begins with an edge behind the last block of a run: the block at
+/// the end or the one behind it is brighter by `rise`.
 EQUALUX_HD bool is_sharp(std::uint8_t last, std::uint8_t end, std::uint8_t behind, int rise) {
   const int most = mean_of(end) > mean_of(behind) ? mean_of(end) : mean_of(behind);
   return most >= mean_of(last) + rise;
 }
 
-/// What is known of the reached blocks of one frame.
+/// Statistics of the reached blocks of a frame.
 struct Shape {
   std::uint32_t reached;
-  std::uint32_t changed;  ///< reached in this frame or the last one, not in both
-  std::uint32_t members;  ///< of the surround until then,
-  std::uint32_t kept;     ///< and how many of them are reached
-  std::uint32_t corners;  ///< bits of those of the grid's four in which a block is reached
-  std::uint32_t ends;     ///< of runs, where they meet the picture
+  std::uint32_t changed;  ///< reached in just one of this frame and the last
+  std::uint32_t members;  ///< members of the surround before this frame
+  std::uint32_t kept;     ///< members that are reached
+  std::uint32_t corners;  ///< bit set of the grid's corners that are reached
+  std::uint32_t ends;     ///< ends of runs at the picture
   std::uint32_t sharp_ends;
-  std::uint32_t row_excess;  ///< excess_of() the numbers of reached blocks in the rows
+  std::uint32_t row_excess;  ///< excess_of() reached blocks per row
   std::uint32_t column_excess;
 };
 
-/// Blocks a side of a corner: a line of text may cover its tip.
+/// Side of a corner in blocks: a line of text may cover its tip.
 inline constexpr int kCornerSide = 4;
 inline constexpr int kCornerBlocks = 4 * kCornerSide * kCornerSide;
 struct CornerBlock {
   int column, row;
-  std::uint32_t corner;  ///< its bit
+  std::uint32_t corner;  ///< bit of the corner
 };
-/// Block i of kCornerBlocks of all corners; in small grids some more than once.
+/// Block i of all corners, of kCornerBlocks; small grids give some twice.
 EQUALUX_HD CornerBlock corner_block(const Grid& grid, int i) {
   const int corner = i / (kCornerSide * kCornerSide);
   const int x = i % kCornerSide;
@@ -113,15 +111,15 @@ EQUALUX_HD CornerBlock corner_block(const Grid& grid, int i) {
           corner / 2 == 0 ? down : grid.rows - 1 - down, 1U << corner};
 }
 
-/// The sum by which numbers go up and down more than once down and once up, as those of the blocks
-/// around a convex picture do: `ways` is the sum of the steps from each number to the next.
+/// Total rise and fall of a sequence beyond one fall and one rise, which blocks around a convex
+/// picture have. `ways` is the sum of absolute steps between neighbours.
 EQUALUX_HD std::uint32_t excess_of(std::uint32_t ways, std::uint32_t first, std::uint32_t last,
                                    std::uint32_t least) {
   return ways - (first + last - 2 * least);
 }
 
-/// Whether what is reached is the surround of a picture. Dark parts of a scene end in the soft, or
-/// have ragged shapes; a line of text in the black makes rows ragged, but hardly columns.
+/// Returns true where reached blocks are the surround of a picture. Dark parts of a scene end
+/// softly or are ragged; a line of text in the black makes rows ragged, but hardly columns.
 EQUALUX_HD bool is_surround(const Grid& grid, const Shape& shape) {
   const auto blocks = static_cast<std::uint32_t>(grid.blocks());
   const auto sides = static_cast<std::uint32_t>(grid.columns + grid.rows);
@@ -131,20 +129,19 @@ EQUALUX_HD bool is_surround(const Grid& grid, const Shape& shape) {
          4 * shape.sharp_ends >= 3 * shape.ends && 8 * excess <= sides;
 }
 
-/// Whether so much of what is reached changed that a surround came or went from one frame to the
-/// next.
+/// Returns true where so many reached blocks changed that a surround came or went with this frame.
 EQUALUX_HD bool is_cut(const Grid& grid, const Shape& shape) {
   return 16 * shape.changed >= static_cast<std::uint32_t>(grid.blocks());
 }
 
-/// Time as blocks count it, in tenths of a millisecond.
+/// One second in the unit of block times, 0.1 ms.
 inline constexpr std::uint32_t kSecond = 10000;
 
-/// What a frame says of the surround.
+/// Result of a frame for the surround.
 struct Verdict {
-  bool found;    ///< it shows one
-  bool at_once;  ///< it is the first frame, or comes after a cut
-  bool gone;     ///< there is none any more, only dark parts of a scene in the place of some of it
+  bool found;    ///< the frame shows a surround
+  bool at_once;  ///< it takes effect at once: first frame, or a cut
+  bool gone;     ///< a cut, without a surround, that left less than half of the members
 };
 EQUALUX_HD Verdict verdict_of(const Grid& grid, const Shape& shape, bool fresh) {
   const bool found = is_surround(grid, shape);
@@ -152,13 +149,13 @@ EQUALUX_HD Verdict verdict_of(const Grid& grid, const Shape& shape, bool fresh) 
   return {found, at_once, at_once && !found && 2 * shape.kept < shape.members};
 }
 
-/// What is kept of a block from frame to frame.
+/// State of a block between frames.
 struct Block {
-  bool member = false;      ///< of the surround
-  std::uint16_t since = 0;  ///< for how long it has been otherwise
+  bool member = false;      ///< part of the surround
+  std::uint16_t since = 0;  ///< how long it has looked otherwise
 };
 
-/// A block after a frame.
+/// Block after a frame.
 EQUALUX_HD Block next_block(Block block, bool reached, const Verdict& verdict, std::uint32_t step) {
   const bool wanted = reached && (block.member ? !verdict.gone : verdict.found);
   if (wanted == block.member) return {block.member, 0};
@@ -167,15 +164,15 @@ EQUALUX_HD Block next_block(Block block, bool reached, const Verdict& verdict, s
   return {block.member, static_cast<std::uint16_t>(since)};
 }
 
-/// Time from frame to frame. One thread at a time.
+/// Clock of block times. One thread at a time.
 class Clock {
  public:
   Clock() = default;
-  /// One that goes on: what last_pts_ns() and step() gave.
+  /// Resumes from last_pts_ns() and step().
   Clock(std::optional<std::int64_t> last_pts_ns, std::uint32_t step)
       : last_pts_ns_(last_pts_ns), step_(step) {}
 
-  /// What next_block() takes for the frame with that timestamp; at most kSecond.
+  /// Time since the last frame for next_block(), at most kSecond.
   [[nodiscard]] std::uint32_t next(std::int64_t pts_ns);
   void reset() { last_pts_ns_.reset(); }
   [[nodiscard]] std::optional<std::int64_t> last_pts_ns() const { return last_pts_ns_; }
@@ -183,7 +180,7 @@ class Clock {
 
  private:
   std::optional<std::int64_t> last_pts_ns_;
-  std::uint32_t step_ = kSecond / 30;  // where timestamps don't tell
+  std::uint32_t step_ = kSecond / 30;  // used where timestamps do not rise
 };
 
 }  // namespace equalux::surround

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kKey = "surround";
 
-// A block as one number: whether it was reached, whether it is a member, and since when not so.
+// Block as one number: reached, member, and the time since it has looked otherwise.
 constexpr std::uint32_t kReached = 1;
 constexpr std::uint32_t kMember = 2;
 constexpr std::uint32_t kSince = 4;
@@ -19,7 +19,7 @@ std::uint32_t code_of(const State& state, std::size_t i) {
          kSince * block.since;
 }
 
-/// Neighbours are mostly alike: "how many, which" and so on, along the rows.
+/// Run-length code, row by row, as "how many, which": neighbours are mostly alike.
 nlohmann::json runs_of(const State& state) {
   nlohmann::json runs = nlohmann::json::array();
   for (std::size_t i = 0, end = 0; i < state.blocks.size(); i = end) {

@@ -12,32 +12,32 @@ namespace equalux::tone {
 namespace {
 
 constexpr int kStateVersion = 1;
-/// Time in which a changed parameter has gone most of its way.
+/// Time constant of a changed parameter.
 constexpr double kEasingMs = 200;
-/// What states keep saturation and its bound as parts of.
+/// Divisor of saturation and its bound in Eased and in saved states.
 constexpr double kSaturationUnit = 4;
 constexpr auto kSaturationSteps = static_cast<std::uint32_t>(kSaturationUnit * saturation::kOne);
-/// The largest bound as such a part.
+/// Largest bound in that unit.
 constexpr double kMostBound = saturation::kMost / saturation::kOne / kSaturationUnit;
-/// Strength auto, in pictures without contrast and in those that have it.
+/// Strength auto, without contrast and with it.
 constexpr double kFlatStrength = 0.8;
 constexpr double kSpreadStrength = 0.4;
-/// min-gain auto in pictures that have contrast.
+/// min-gain auto with contrast.
 constexpr double kSpreadMinGain = 0.96;
 /// The largest stretch.
 constexpr double kMostStretch = 16;
-/// What is left of the way when it has arrived.
+/// Relative distance at which a parameter takes its target.
 constexpr double kArrived = 1e-3;
 
-/// More is a gap, or a clock that was set: it counts once, and not for later frames whose
-/// timestamps don't tell.
+/// Longest plausible step. A longer one, after a gap or a change of the clock, counts once, but is
+/// not kept for frames whose timestamps do not rise.
 constexpr std::int64_t kLongestStepNs = 2'000'000'000;
 
 std::uint32_t fixed(double x, std::uint32_t one) {
   return static_cast<std::uint32_t>(std::llround(x * one));
 }
 
-/// The part that a frame has of an exponential mean with a time constant.
+/// Weight of a frame in an exponential mean with a time constant.
 double rate_of(double step_ms, double constant_ms) {
   return constant_ms <= 0 ? 1 : -std::expm1(-step_ms / constant_ms);
 }
@@ -55,7 +55,7 @@ nlohmann::json json_of(const std::uint32_t* values, std::size_t n) {
   return nlohmann::json(std::vector<std::uint32_t>(values, values + n));
 }
 
-/// All of a limit's parts lie from 0 to 1, or another end, on their way from one to another too.
+/// Reads a part of a limit, which is 0 to `most`, also on its way to another value.
 double part(const nlohmann::json& from, double most = 1) {
   const auto value = from.get<double>();
   if (!(value >= 0 && value <= most)) refuse_number();
@@ -78,7 +78,7 @@ void check_history(const History& history, int max_value) {
     return std::all_of(std::begin(list), std::end(list),
                        [most](std::uint32_t x) { return x <= most; });
   };
-  // What lies above the last level means nothing.
+  // Entries above the last level are unused.
   const auto distributes = [&](const auto& list) {
     return std::is_sorted(std::begin(list), std::begin(list) + max_value + 1) &&
            below(list, kWhole);
@@ -120,7 +120,7 @@ Control::Eased Control::target_of(const EqualizeParams& params) {
 
 Limits Control::limits() const {
   const auto inverse = [](double x, std::uint32_t one) { return x == 0 ? 0 : fixed(1 / x, one); };
-  // On its way from none a clip limit passes values that nothing reaches.
+  // On its way from 0, which is none, an inverse passes limits above 255: these count as none too.
   constexpr double kLargestClip = 255;
   constexpr double kLargestGain = 255;
   Limits limits;
@@ -229,7 +229,7 @@ History Control::load(std::string_view text, int max_value) {
     read_into(state.at("distribution"), history.distribution, 256);
     read_into(state.at("frame"), history.frame, 256);
     read_into(state.at("previous"), history.previous, kQuantiles);
-    // States of curves that do not follow it have none.
+    // Curves without limits by contrast save no evenness.
     if (state.contains("evenness")) {
       history.evenness = whole(state.at("evenness"));
       if (history.evenness > kMostEvenness) refuse_number();
@@ -245,7 +245,7 @@ History Control::load(std::string_view text, int max_value) {
     const auto& limits = state.at("limits");
     const Eased now{part(limits.at(0)), part(limits.at(1)), part(limits.at(2)), part(limits.at(3)),
                     part(limits.at(4)),
-                    // States of earlier versions have five to ten.
+                    // Earlier versions saved five to ten limits.
                     limits.size() > 5 ? part(limits.at(5)) : 0,
                     limits.size() > 6 ? part(limits.at(6)) : 1 / kSaturationUnit,
                     limits.size() > 7 ? part(limits.at(7), kMostBound) : 1 / kSaturationUnit,

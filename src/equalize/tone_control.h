@@ -12,50 +12,47 @@
 #include "src/equalize/tone_history.h"
 #include "src/equalize/tone_limits.h"
 
-/// The host's part of curves with limits or a history: what each frame's curve is made with. The
-/// same for both backends, so that they agree to the bit.
+/// Host part of curves with limits or a history: the parameters of each frame's curve. Both
+/// backends use it, so that they agree to the bit.
 namespace equalux::tone {
 
-/// True where parameters ask for more than plain equalization.
+/// Returns true where parameters ask for more than plain equalization.
 [[nodiscard]] bool shapes_curve(const EqualizeParams& params);
 
-/// What the curve of one frame is made with.
+/// Parameters of one frame's curve.
 struct Frame {
   Limits limits;
   Rates rates;
-  saturation::Rule saturation;  ///< of the factor of S
+  saturation::Rule saturation;  ///< rule for k of saturation
   bool over_time = false;       ///< the curve follows from the history and this frame
-  bool fresh = false;           ///< whatever the history holds is not of the frames before
+  bool fresh = false;           ///< the history is not of the frames before
 };
 
-/// One thread at a time.
+/// Parameters that change over time. One thread at a time.
 class Control {
  public:
   explicit Control(const EqualizeParams& params);
 
-  /// False where the curve is plain and exact_gain_fraction serves.
+  /// Returns false where the curve is plain, so that the chains' exact gains apply.
   [[nodiscard]] bool active() const { return active_; }
 
-  /// What the next frame's curve is made with; moves on by its timestamp.
+  /// Returns the parameters of the next frame's curve; the frame's timestamp advances time.
   [[nodiscard]] Frame next(const FrameContext& context);
 
-  /// Takes new limits and time constants. With a time constant they are eased in over the next
-  /// frames, else they hold at once.
+  /// Takes new limits and time constants. With a time constant limits change gradually over the
+  /// next frames, else at once.
   void update(const EqualizeParams& params);
   void reset();
 
-  /// The control's own state and a history as JSON text; the history fits frames with levels up to
-  /// `max_value`.
+  /// Returns this state and a history as JSON text. The history is one of levels up to `max_value`.
   [[nodiscard]] std::string save(const History& current, int max_value) const;
-  /// What save() wrote. Throws Error(usage) where the text is nothing of the kind, or of other
-  /// levels.
+  /// Restores a text of save(). Throws Error(usage) where it is none, or of other levels.
   [[nodiscard]] History load(std::string_view state, int max_value);
 
  private:
-  /// Limits on the way to what they were set to. Clip limit and gain go by their inverses, 0 =
-  /// none; saturation and its bound by their part of 4. Flat strength and spread least
-  /// gain are what strength auto has more in pictures without contrast, and min-gain auto in those
-  /// that have it; the least span is the inverse of stretch.
+  /// Limits on their way to the set values. Clip limit and largest gain are inverses (0 = none),
+  /// saturation and its bound divided by 4, least_span is the inverse of stretch. flat_strength and
+  /// spread_min_gain are the additions of the auto settings, see Limits.
   struct Eased {
     double strength = 1;
     double floor = 0;
@@ -76,10 +73,11 @@ class Control {
   bool active_;
   Eased target_;
   Eased now_;
-  bool started_ = false;    ///< frames were seen; before, nothing is eased
+  bool started_ = false;    ///< frames were seen; before that, limits change at once
   bool continues_ = false;  ///< the last frame left a history
   std::optional<std::int64_t> last_pts_ns_;
-  std::int64_t step_ns_ = 33'333'333;  ///< from frame to frame, where timestamps don't tell
+  /// Last step between frames, for timestamps that do not rise.
+  std::int64_t step_ns_ = 33'333'333;
 };
 
 }  // namespace equalux::tone

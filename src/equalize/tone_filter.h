@@ -13,8 +13,8 @@
 
 namespace equalux {
 
-/// A filter of tone curves, whose frames go through a chain that a backend brings. A Chain has
-/// process(), update(), reset(), save() and load(); a Backend has name(), enter() and
+/// Base of filters with tone curves: checks frames and passes them to a chain of a backend. A Chain
+/// has process(), update(), reset(), save() and load(); a Backend has name(), enter() and
 /// enter_to_free().
 template <typename Params, typename Backend, typename Chain>
 class ToneFilter : public TunableFilter<Params> {
@@ -45,11 +45,11 @@ class ToneFilter : public TunableFilter<Params> {
   }
 
  protected:
-  /// `name` is the filter's, and lives as long as the program.
+  /// `name` is the filter's; it must live as long as the program.
   ToneFilter(std::string_view name, const Params& params, std::unique_ptr<Backend> backend)
       : TunableFilter<Params>(params), name_(name), backend_(std::move(backend)) {}
 
-  /// Says where frames have no colour that `saturation` could change.
+  /// Warns that `saturation` changes nothing where frames have no colour.
   void note_gray(const ImageDesc& desc, double saturation) const {
     if (saturation == 1 || traits(desc.format).model != ColorModel::gray) return;
     logger().warn("saturation {} changes nothing: frames of {} have no colour",
@@ -58,21 +58,21 @@ class ToneFilter : public TunableFilter<Params> {
 
   [[nodiscard]] Backend& backend() const { return *backend_; }
   [[nodiscard]] Chain* chain() const { return chain_.get(); }
-  /// The chain, which goes unless it comes back by use(): no frames until then.
+  /// Gives the chain away. No frames may come until use() is called.
   [[nodiscard]] std::unique_ptr<Chain> take_chain() {
     desc_ = {};
     out_desc_ = {};
     return std::move(chain_);
   }
-  /// A configured chain for frames of `desc`, and what they become.
+  /// Takes a configured chain for frames of `desc`, which become `out_desc`.
   void use(std::unique_ptr<Chain> chain, const ImageDesc& desc, const ImageDesc& out_desc) {
     chain_ = std::move(chain);
     desc_ = desc;
     out_desc_ = out_desc;
   }
-  /// What frames are now; null before configure().
+  /// Desc of the frames to come; null before configure().
   [[nodiscard]] const ImageDesc* configured() const { return desc_.width == 0 ? nullptr : &desc_; }
-  /// Takes valid parameters of the same chain.
+  /// Updates the chain to valid parameters.
   void take(const Params& params) {
     if (chain_ != nullptr) {
       backend_->enter();

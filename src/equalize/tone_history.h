@@ -4,62 +4,60 @@
 
 #include "src/equalize/tone_limits.h"
 
-/// A tone curve over time: what is kept of the frames seen so far, and how a frame changes it.
-/// Integers, written once for host and device; backends own the loops. docs/algorithm.md, "Over
-/// time", tells the idea.
+/// Tone curve over time: the state kept from frame to frame, and its update. Integers, written once
+/// for host and device; backends own the loops. docs/algorithm.md, "Over time", explains the idea.
 ///
-/// Light that flickers scales every level by a common gain. So frames are compared by their
-/// quantiles, as a frame's quantiles are then the other's times the gain; the history is kept for
-/// one exposure, the base; and the curve is made for the mean exposure and stretched to the
-/// frame's.
+/// Flicker of light scales every level by a common gain. Frames are therefore compared by
+/// quantiles, which such a gain scales too. The history is kept at one exposure, the base; the
+/// curve is made for the mean exposure and stretched to that of the frame.
 ///
-/// A frame's curve is that of the frames before it: its own pixels tell its gain, and whether it
-/// shows another scene, and go into the history when the next frame comes. So a GPU makes the curve
-/// while it still writes the frame before.
+/// The curve of a frame is made from the frames before it. Its own pixels only give its gain and
+/// tell whether it is another scene; they enter the history with the next frame. A GPU can so make
+/// the curve while it still writes the frame before.
 namespace equalux::tone {
 
-/// Quantiles that a frame is described by: number j lies above (2 j + 1) / 64 of its pixels. As
-/// many as a warp has lanes.
+/// Quantiles that describe a frame: number j lies above (2 j + 1) / 64 of its pixels. As many as
+/// lanes in a warp.
 inline constexpr std::uint32_t kQuantiles = 32;
-/// A level, as quantiles count: steps of 1/256.
+/// Unit of quantiles: 1/256 of a level.
 inline constexpr std::uint32_t kLevel = 256;
-/// A gain of 1.
+/// Unit of gains.
 inline constexpr std::uint32_t kUnit = 1U << 14;
-/// Gains from frame to frame beyond these are another scene.
+/// Range of gains from frame to frame; a gain beyond is a cut to another scene.
 inline constexpr std::uint32_t kLeastGain = kUnit * 5 / 8;
 inline constexpr std::uint32_t kMostGain = kUnit * 8 / 5;
-/// The range of gains that the search for the exposure tries.
+/// Range of gains that the search for the exposure tries.
 inline constexpr std::uint32_t kLeastTried = kUnit / 4;
 inline constexpr std::uint32_t kMostTried = kUnit * 4 - 1;
-/// Stands for a match where no gain fits.
+/// Distance of a match without any gain that fits.
 inline constexpr std::uint32_t kNoMatch = 0xFFFFFFFFU;
 
-/// Stands for an evenness that nobody has asked for.
+/// Evenness of a history that does not follow it.
 inline constexpr std::uint32_t kUnknownEvenness = 0xFFFFFFFFU;
-/// Stands for ends that nobody has asked for.
+/// Ends of a history that does not follow them.
 inline constexpr Ends kUnknownEnds{0xFFFFFFFFU, 0xFFFFFFFFU};
-/// How much slower than the curve its contrast follows the frames, and how much slower its ends:
-/// something large that enters and leaves again is not to move all of the rest.
+/// Factors by which contrast and ends follow the frames more slowly than the curve, so that
+/// something large that enters and leaves again does not move the rest.
 inline constexpr std::uint32_t kEvennessSlowness = 8;
 inline constexpr std::uint32_t kEndsSlowness = 24;
 
-/// What is kept from frame to frame.
+/// State kept from frame to frame.
 struct alignas(16) History {
-  std::uint32_t distribution[256] = {};       ///< of frames at the base exposure, but for the last
-  std::uint32_t frame[256] = {};              ///< of the last frame
-  std::uint32_t previous[kQuantiles] = {};    ///< its quantiles
-  std::uint32_t gain = kUnit;                 ///< its gain over the base
-  std::uint32_t rate = 0;                     ///< its part of the history, of kOne
-  std::uint32_t exposure = kUnit;             ///< mean gain over the base, but for the last frame's
-  std::uint32_t frames = 0;                   ///< since the last cut; 0 = nothing is kept yet
-  std::uint32_t least_rate = kOne;            ///< of the next frame
-  std::uint32_t evenness = kUnknownEvenness;  ///< mean of the history, where something follows it
-  Ends ends = kUnknownEnds;                   ///< the same, at the mean exposure
+  std::uint32_t distribution[256] = {};     ///< mean at the base exposure, without the last frame
+  std::uint32_t frame[256] = {};            ///< distribution of the last frame
+  std::uint32_t previous[kQuantiles] = {};  ///< quantiles of the last frame
+  std::uint32_t gain = kUnit;               ///< gain of the last frame over the base
+  std::uint32_t rate = 0;           ///< weight of the last frame in the mean, in units of kOne
+  std::uint32_t exposure = kUnit;   ///< mean gain over the base, without the last frame
+  std::uint32_t frames = 0;         ///< frames since the last cut; 0 = no history yet
+  std::uint32_t least_rate = kOne;  ///< least weight of the next frame
+  std::uint32_t evenness = kUnknownEvenness;  ///< mean, if limits follow the contrast
+  Ends ends = kUnknownEnds;  ///< mean at the mean exposure, if the curve is stretched
 
   friend bool operator==(const History&, const History&) = default;
 };
 
-/// How much a frame counts, as fractions of kOne.
+/// Weight of a frame in the mean, in units of kOne.
 struct Rates {
   std::uint32_t brighten = kOne;
   std::uint32_t darken = kOne;
@@ -67,40 +65,40 @@ struct Rates {
   friend bool operator==(const Rates&, const Rates&) = default;
 };
 
-/// Quantile j of a distribution, as a fraction of kWhole.
+/// Rank of quantile j in a distribution, in units of 1 / kWhole.
 EQUALUX_HD std::uint32_t rank_of(std::uint32_t j) {
   return (2 * j + 1) * (kWhole / (2 * kQuantiles));
 }
 
-/// The first quantile that is not below a level with `at` of the frame at or below it: level v has
-/// those from first_quantile(distribution[v - 1]) to before first_quantile(distribution[v]).
+/// First quantile above a distribution of `at`. Level v holds those from
+/// first_quantile(distribution[v - 1]) to before first_quantile(distribution[v]).
 EQUALUX_HD std::uint32_t first_quantile(std::uint32_t at) {
   return (at + kWhole / (2 * kQuantiles) - 1) / (kWhole / kQuantiles);
 }
 
-/// The quantiles' gains that are tried: those of quantiles 1, 3, 5 ...
+/// Number of gains that are tried: those of the quantiles 1, 3, 5 ...
 inline constexpr std::uint32_t kTried = kQuantiles / 2;
 EQUALUX_HD std::uint32_t tried(std::uint32_t i) {
   return 2 * i + 1;
 }
 
-/// The place of quantile j within level v.
+/// Position of quantile j, which lies in level v, interpolated within that level.
 EQUALUX_HD std::uint32_t quantile_at(std::uint32_t j, std::uint32_t v, std::uint32_t before,
                                      std::uint32_t at) {
   return v * kLevel + (rank_of(j) - before) * kLevel / (at - before);
 }
 
-/// A number at another exposure.
+/// Value times a gain.
 EQUALUX_HD std::uint32_t scaled_by(std::uint32_t quantile, std::uint32_t gain) {
   return static_cast<std::uint32_t>((std::uint64_t{quantile} * gain) / kUnit);
 }
 
-/// A quantile times a gain that is tried, in 32 bits.
+/// Quantile times a gain that is tried; fits in 32 bits.
 EQUALUX_HD std::uint32_t scaled_quantile(std::uint32_t quantile, std::uint32_t gain) {
   return quantile * gain / kUnit;
 }
 
-/// The gain that takes one quantile to another, 0 where it is none that is tried.
+/// Gain from one quantile to another, 0 where it is outside the range that is tried.
 EQUALUX_HD std::uint32_t gain_between(std::uint32_t from, std::uint32_t to) {
   if (from == 0) return 0;
   const std::uint32_t gain = (to * kUnit + from / 2) / from;
@@ -111,36 +109,36 @@ EQUALUX_HD std::uint32_t distance(std::uint32_t a, std::uint32_t b) {
   return a > b ? a - b : b - a;
 }
 
-/// Distances that noise alone makes: a fifth of a level in each quantile.
+/// Distance that noise alone makes: a fifth of a level in each quantile.
 inline constexpr std::uint32_t kNoise = kQuantiles * kLevel / 5;
 
-/// What a gain must leave of the distance to be no gain at all, in twentieths. From one frame to
-/// the next little else changes. The base is another matter: an object that stays there moves the
-/// quantiles too, and only where hardly anything is left the gain is beyond doubt.
+/// Share of the distance, in twentieths, that a gain must get below to be believed. From one frame
+/// to the next hardly anything but light changes. Compared with the base, an object that stays
+/// moves the quantiles too, so that only a gain that leaves hardly any distance is beyond doubt.
 inline constexpr std::uint32_t kNoneOfLast = 13;
 inline constexpr std::uint32_t kNoneOfBase = 8;
 
-/// A number on the way from one to another, `part` of kOne.
+/// Value between two others, `part` / kOne of the way.
 EQUALUX_HD std::uint32_t between(std::uint32_t from, std::uint32_t to, std::uint32_t part) {
   const std::int64_t way = static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
   return static_cast<std::uint32_t>(from + ((way * part + kOne / 2) >> 16));
 }
 
-/// The history's evenness with a frame in it that has a part of it, of kOne; `now` is that of the
-/// distribution with the frame.
+/// Evenness of the history with a frame of weight `rate`; `now` is that of the distribution with
+/// the frame.
 EQUALUX_HD std::uint32_t evenness_after(std::uint32_t before, std::uint32_t now,
                                         std::uint32_t rate) {
   return before == kUnknownEvenness ? now : between(before, now, rate / kEvennessSlowness);
 }
 
-/// What the curve goes between: own ends, not too close, or all levels where nothing is stretched.
+/// Ends that the curve spans: those of the picture, widened, or all levels without `stretch`.
 EQUALUX_HD Ends span_between(const Limits& limits, const Ends& own, std::uint32_t max_value) {
   return stretches(limits) ? widened(limits, own, max_value) : all_levels(max_value);
 }
 
-/// The history's ends with a frame in it, likewise; `brighter` is the mean exposure over the one
-/// before, by which all of the picture has moved. They never lag so far that more than a few pixels
-/// lie beyond them.
+/// Ends of the history with a frame of weight `rate`. `brighter` is the mean exposure over the one
+/// before, which moves the whole picture. The ends never lag so far that more than kInner of the
+/// pixels lie beyond one.
 EQUALUX_HD Ends ends_after(const Ends& before, const FoundEnds& now, std::uint32_t brighter,
                            std::uint32_t rate, std::uint32_t max_value) {
   if (before.high == kUnknownEnds.high) return now.own;
@@ -154,36 +152,36 @@ EQUALUX_HD Ends ends_after(const Ends& before, const FoundEnds& now, std::uint32
   return {low < now.inner.low ? low : now.inner.low, high > now.inner.high ? high : now.inner.high};
 }
 
-/// A quantile's part in the difference of two scenes, no more than half a mean level: what a small
-/// object adds to the difference is bounded by its area.
+/// Contribution of a quantile to the difference of two scenes, capped at half a mean level: a small
+/// object then adds no more than its area.
 EQUALUX_HD std::uint32_t capped(std::uint32_t difference, std::uint32_t sum) {
   const std::uint32_t most = sum / (2 * kQuantiles) + kLevel;
   return difference < most ? difference : most;
 }
 
-/// Whether the frame shows another scene than the last: `difference` is the sum of the quantiles'
-/// capped differences, the gain undone, and `sum` the mean of both frames' sums of quantiles.
+/// Returns true for a cut. `difference` is the sum of the capped differences with the gain undone,
+/// `sum` the mean of both frames' sums of quantiles.
 EQUALUX_HD bool is_cut(std::uint32_t gain, std::uint32_t difference, std::uint32_t sum) {
   return gain < kLeastGain || gain > kMostGain ||
          100 * difference > 18 * (sum + kQuantiles * 4 * kLevel);
 }
 
-/// The best of the gains that take one frame's quantiles to another's.
+/// Best gain from one frame's quantiles to another's.
 struct Match {
-  std::uint32_t gain = 0;             ///< 0 = none is tried
-  std::uint32_t distance = kNoMatch;  ///< what it leaves
-  std::uint32_t kept = 0;             ///< the distance with the gain as it was
+  std::uint32_t gain = 0;             ///< 0 = no gain was in range
+  std::uint32_t distance = kNoMatch;  ///< distance that is left with the gain
+  std::uint32_t kept = 0;             ///< distance with the gain unchanged
 };
 
-/// A frame's gain over the base as a match tells it.
+/// Gain over the base that a match proposes for a frame.
 struct Proposal {
   bool believed = false;
   std::uint32_t gain = kUnit;
 };
 
-/// The proposal of a match whose gain makes `gain` over the base where it was `last_gain`. It is
-/// not believed where it leaves `none` twentieths of the distance, and wholly where it leaves three
-/// less.
+/// Proposal of a match whose gain is `gain` over the base, where the last one was `last_gain`. It
+/// counts for nothing where it leaves `none` twentieths of the distance, fully where it leaves
+/// three twentieths less, and partly in between.
 EQUALUX_HD Proposal propose(const Match& m, std::uint32_t last_gain, std::uint32_t gain,
                             std::uint32_t none) {
   const std::uint32_t most = none * m.kept;
@@ -194,40 +192,40 @@ EQUALUX_HD Proposal propose(const Match& m, std::uint32_t last_gain, std::uint32
   return {true, now < kLeastTried ? kLeastTried : (now > kMostTried ? kMostTried : now)};
 }
 
-/// The proposal of a match against the history.
+/// Proposal of a match with the history.
 EQUALUX_HD Proposal propose_by_base(const Match& m, std::uint32_t last_gain) {
   return propose(m, last_gain, m.gain, kNoneOfBase);
 }
 
-/// The proposal of a match against the last frame. From frame to frame errors add up, so that what
-/// may be noise is no gain.
+/// Proposal of a match with the last frame. Errors add up from frame to frame, so that a distance
+/// that may be noise gives no gain.
 EQUALUX_HD Proposal propose_by_last(const Match& m, std::uint32_t last_gain) {
   if (m.kept < kNoise) return {};
   return propose(m, last_gain, scaled_by(last_gain, m.gain), kNoneOfLast);
 }
 
-/// The part of the frame after so many: at first as in a mean of all.
+/// Weight of a frame in a plain mean of all frames so far, the least weight that it gets.
 EQUALUX_HD std::uint32_t least_rate_after(std::uint32_t frames) {
   return kOne / (frames + 1);
 }
 
-/// The number of frames stops where it no longer matters.
+/// Frame counter, saturated where it no longer matters.
 EQUALUX_HD std::uint32_t frames_after(std::uint32_t frames) {
   return frames < kOne ? frames + 1 : frames;
 }
 
-/// One gain over another.
+/// Ratio of two gains.
 EQUALUX_HD std::uint32_t ratio_of(std::uint32_t gain, std::uint32_t over) {
   return (gain * kUnit + over / 2) / over;
 }
 
-/// The gain over the base of a frame that is no cut.
+/// Gain over the base of a frame that is no cut.
 EQUALUX_HD std::uint32_t gain_of(const Proposal& by_base, const Proposal& by_last,
                                  std::uint32_t last_gain) {
   return by_base.believed ? by_base.gain : (by_last.believed ? by_last.gain : last_gain);
 }
 
-/// The mean exposure over a frame's gain.
+/// Mean exposure over a frame's gain, limited to an eighth either way.
 EQUALUX_HD std::uint32_t inverse_flicker(std::uint32_t exposure, std::uint32_t gain) {
   constexpr std::uint32_t kLeast = kUnit * 8 / 9;
   constexpr std::uint32_t kMost = kUnit * 9 / 8;
@@ -235,7 +233,7 @@ EQUALUX_HD std::uint32_t inverse_flicker(std::uint32_t exposure, std::uint32_t g
   return inverse < kLeast ? kLeast : (inverse > kMost ? kMost : inverse);
 }
 
-/// A frame's part of the history. Sums are of quantiles, the base's at the base exposure.
+/// Weight of a frame in the mean. Sums are of quantiles; the base's is at the base exposure.
 EQUALUX_HD std::uint32_t rate_of(std::uint32_t now_sum, std::uint32_t base_sum,
                                  std::uint32_t exposure, std::uint32_t least_rate,
                                  const Rates& rates) {
@@ -244,8 +242,8 @@ EQUALUX_HD std::uint32_t rate_of(std::uint32_t now_sum, std::uint32_t base_sum,
   return rate < least_rate ? least_rate : rate;
 }
 
-/// The mean exposure after a frame: at most an eighth away from the frame's gain, so that what is
-/// more than flicker, a fade, is followed at once.
+/// Mean exposure after a frame. At most an eighth from the frame's gain, so that a fade, which is
+/// more than flicker, is followed at once.
 EQUALUX_HD std::uint32_t exposure_after(std::uint32_t exposure, std::uint32_t gain,
                                         std::uint32_t rate) {
   const std::uint32_t mean = between(exposure, gain, rate);
@@ -254,13 +252,13 @@ EQUALUX_HD std::uint32_t exposure_after(std::uint32_t exposure, std::uint32_t ga
   return mean < least ? least : (mean > most ? most : mean);
 }
 
-/// Whether the base moves to the mean exposure.
+/// Returns true where the base must move to the mean exposure.
 EQUALUX_HD bool moves_base(std::uint32_t exposure) {
   return exposure < kUnit * 4 / 5 || exposure > kUnit * 5 / 4;
 }
 
-/// A distribution at `position`, in levels times kUnit from 0 to M + 1 and beyond: 0 at 0, the
-/// table's entry v at v + 1, straight lines between, all of the frame from the end on.
+/// Distribution at `position`, in levels times kUnit, from 0 to M + 1 and beyond: 0 at position 0,
+/// entry v of the table at v + 1, linear in between, all of the frame from the end on.
 EQUALUX_HD std::uint32_t distribution_at(const std::uint32_t* table, std::uint32_t position,
                                          std::uint32_t max_value) {
   const std::uint32_t i = position / kUnit;
@@ -270,22 +268,22 @@ EQUALUX_HD std::uint32_t distribution_at(const std::uint32_t* table, std::uint32
   return low + static_cast<std::uint32_t>(rise * (position % kUnit) / kUnit);
 }
 
-/// A frame's distribution read at the base's level v.
+/// Distribution of a frame at level v of the base.
 EQUALUX_HD std::uint32_t at_base(const std::uint32_t* frame, std::uint32_t v, std::uint32_t gain,
                                  std::uint32_t max_value) {
   return distribution_at(frame, (v + 1) * gain, max_value);
 }
 
-/// The history's distribution, read at level v of the mean exposure.
+/// Distribution of the history at level v of the mean exposure.
 EQUALUX_HD std::uint32_t at_exposure(const std::uint32_t* base, std::uint32_t v,
                                      std::uint32_t inverse_exposure, std::uint32_t max_value) {
   if (v == max_value) return kWhole;
   return distribution_at(base, (v + 1) * inverse_exposure, max_value);
 }
 
-/// The place at which a level of the frame is read off the curve of the mean exposure, times kUnit:
-/// v divided by the frame's gain over the mean. Towards white it comes back to v, where pixels are
-/// saturated whatever the light does.
+/// Position, times kUnit, at which the curve of the mean exposure is read for level v of the frame:
+/// v divided by the frame's gain over the mean. It returns to v towards white, where pixels are
+/// saturated at any light.
 EQUALUX_HD std::uint32_t unflickered(std::uint32_t v, std::uint32_t inverse,
                                      std::uint32_t max_value) {
   const std::uint32_t knee = max_value - 64;
@@ -294,7 +292,7 @@ EQUALUX_HD std::uint32_t unflickered(std::uint32_t v, std::uint32_t inverse,
   return knee * inverse + rest * (v - knee) / 64;
 }
 
-/// A curve between its levels.
+/// Curve, interpolated linearly between its levels.
 EQUALUX_HD std::uint32_t curve_between(const std::uint32_t* curve, std::uint32_t position,
                                        std::uint32_t max_value) {
   const std::uint32_t i = position / kUnit;

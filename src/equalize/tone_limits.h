@@ -7,24 +7,24 @@
 #include "src/equalize/tone_curve.h"
 #include "src/format/pixel_math.h"
 
-/// A tone curve under limits, level by level and in integers, written once for host and device.
-/// docs/algorithm.md, "Strength and limits", says what each step is for.
+/// Limits of a tone curve, level by level and in integers, written once for host and device.
+/// docs/algorithm.md, "Strength and limits", explains each step.
 ///
-/// A distribution is what lies at or below each level v of 0 .. M as a fraction of the frame, times
-/// kWhole. A curve is W(v) = M T(v) 2^kCurveBits. Backends own the loops over the levels.
+/// A distribution gives, for each level v of 0 .. M, the fraction of the pixels at or below v,
+/// times kWhole. A curve is W(v) = M T(v) 2^kCurveBits. Backends own the loops over the levels.
 namespace equalux::tone {
 
 inline constexpr std::uint32_t kWhole = 1U << 24;
 inline constexpr int kCurveBits = 22;
-/// Parameters as fractions: strength and gains.
+/// Unit of strength and of gains.
 inline constexpr std::uint32_t kOne = 1U << 16;
-/// The clip limit's one.
+/// Unit of the clip limit.
 inline constexpr std::uint32_t kClipOne = 1U << 8;
-/// Steps towards the level at which what was clipped off is used up. What is left after them, less
-/// than a hundredth, is given to all levels.
+/// Iterations that redistribute what the clip limit has cut off. The rest after them, less than a
+/// hundredth, goes to all levels.
 inline constexpr int kMostClipSteps = 4;
 
-/// EqualizeParams' limits as integers.
+/// Limits of EqualizeParams as integers.
 struct Limits {
   std::uint32_t strength = kOne;
   std::uint32_t clip = 0;          ///< 0 = none
@@ -32,12 +32,12 @@ struct Limits {
   std::uint32_t ceiling = kWhole;  ///< of kWhole
   std::uint32_t max_gain = 0;      ///< 0 = none
   std::uint32_t min_gain = 0;      ///< at most kOne
-  /// What more strength has where the picture lacks contrast; kOne together at most.
+  /// Added to strength where the picture lacks contrast; both together are at most kOne.
   std::uint32_t flat_strength = 0;
-  /// What more min_gain has where the picture has contrast; kOne together at most.
+  /// Added to min_gain where the picture has contrast; both together are at most kOne.
   std::uint32_t spread_min_gain = 0;
-  /// How many of all levels a picture has at least between its ends, of kOne; all = nothing is
-  /// stretched.
+  /// Least distance of a picture's ends for `stretch`, as a fraction of all levels in units of
+  /// kOne; kOne = no stretch.
   std::uint32_t least_span = kOne;
   double per_part = 0.25;  ///< 2^kCurveBits / (ceiling - floor)
   Scaler scaler = Scaler::max_abs;
@@ -45,14 +45,14 @@ struct Limits {
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
-/// The fraction of a frame that some pixels are; `per_pixel` is kWhole / the frame's pixels. Double
-/// precision is exact enough for all pixels to be kWhole, and rounds alike everywhere.
+/// Fraction of the frame's pixels, in units of 1 / kWhole; `per_pixel` is kWhole / all pixels.
+/// Double precision gives kWhole for all pixels, and rounds alike on every backend.
 EQUALUX_HD std::uint32_t fraction_of(std::uint32_t pixels, double per_pixel) {
   return static_cast<std::uint32_t>(pixels * per_pixel + 0.5);
 }
 
-/// A level's part of the pixels between floor and ceiling, from the distribution before it and at
-/// it.
+/// Share of a level in the pixels between floor and ceiling; `before` and `at` are the distribution
+/// one level lower and at the level.
 EQUALUX_HD std::uint32_t part_between(const Limits& limits, std::uint32_t before,
                                       std::uint32_t at) {
   const auto inside = [&limits](std::uint32_t x) {
@@ -61,15 +61,15 @@ EQUALUX_HD std::uint32_t part_between(const Limits& limits, std::uint32_t before
   return inside(at) - inside(before);
 }
 
-/// Whether the straight line between a picture's ends takes the identity's place.
+/// Returns true where the straight line between a picture's ends replaces the identity.
 EQUALUX_HD bool stretches(const Limits& limits) {
   return limits.least_span != kOne;
 }
 
-/// A level, as ends count.
+/// Fractional bits of a level in Ends.
 inline constexpr int kEndBits = 16;
 
-/// Where a picture begins and ends, in levels times 2^kEndBits.
+/// Lowest and highest level of a picture, times 2^kEndBits.
 struct Ends {
   std::uint32_t low;
   std::uint32_t high;
@@ -77,20 +77,20 @@ struct Ends {
   friend bool operator==(const Ends&, const Ends&) = default;
 };
 
-/// The ends of a picture that has all levels up to `max_value`.
+/// Ends of a picture that uses all levels up to `max_value`.
 EQUALUX_HD Ends all_levels(std::uint32_t max_value) {
   return {0, max_value << kEndBits};
 }
 
-/// The ends of a distribution.
+/// Ends that a distribution has.
 struct FoundEnds {
-  Ends own;    ///< at floor and ceiling
-  Ends inner;  ///< with kInner of the pixels more beyond either
+  Ends own;    ///< levels at which it passes floor and reaches ceiling
+  Ends inner;  ///< the same, with kInner more of the pixels beyond each end
 };
 inline constexpr std::uint32_t kInner = kWhole / 50;
 
-/// Takes level v for an end where the distribution, which is `before` one level lower, gets past it
-/// there; each end is so at one level or none.
+/// Records level v as an end where the distribution, `before` one level lower and `at` here, passes
+/// floor or reaches ceiling. Each end is recorded once at most, as the distribution never falls.
 EQUALUX_HD void find_ends(const Limits& limits, std::uint32_t v, std::uint32_t before,
                           std::uint32_t at, FoundEnds& found) {
   const auto passes = [before, at](std::uint32_t share) { return before <= share && at > share; };
@@ -102,8 +102,8 @@ EQUALUX_HD void find_ends(const Limits& limits, std::uint32_t v, std::uint32_t b
   if (reaches(limits.ceiling < kInner ? 0 : limits.ceiling - kInner)) found.inner.high = place;
 }
 
-/// Ends that are not too close for the line between them. Each moves by its share of the room that
-/// is left beyond it, so that black stays black and white stays white.
+/// Ends moved apart to the least distance that `stretch` allows. Each moves in proportion to the
+/// levels beyond it, so that neither passes black or white.
 EQUALUX_HD Ends widened(const Limits& limits, const Ends& ends, std::uint32_t max_value) {
   const std::uint32_t all = max_value << kEndBits;
   const auto least = static_cast<std::uint32_t>(std::uint64_t{all} * limits.least_span / kOne);
@@ -114,13 +114,13 @@ EQUALUX_HD Ends widened(const Limits& limits, const Ends& ends, std::uint32_t ma
   return {low, low + least};
 }
 
-/// The levels from one end to the other, less one.
+/// Number of levels between two ends, less one.
 EQUALUX_HD std::uint32_t levels_between(const Ends& ends) {
   return (ends.high - ends.low + (1U << (kEndBits - 1))) >> kEndBits;
 }
 
-/// Whether the curve may rise at level v. Where it is stretched, that is at all levels between the
-/// ends, full or empty.
+/// Returns true where the curve may rise at level v: everywhere between the ends if it is
+/// stretched, also at empty levels; else between floor and ceiling.
 EQUALUX_HD bool may_rise(const Limits& limits, const Ends& ends, std::uint32_t v,
                          std::uint32_t before, std::uint32_t at) {
   if (stretches(limits)) {
@@ -132,13 +132,13 @@ EQUALUX_HD bool may_rise(const Limits& limits, const Ends& ends, std::uint32_t v
          (limits.ceiling == kWhole || before < limits.ceiling);
 }
 
-/// The most that one of `levels` levels may hold. Where the curve is stretched the limit is one of
-/// the identity, but for the straight line, which may be steeper.
+/// Clip limit: the largest share that one of `levels` levels may keep. With `stretch` it is
+/// relative to the identity, but never below the slope of the straight line.
 EQUALUX_HD std::uint32_t clip_at(const Limits& limits, std::uint32_t levels,
                                  std::uint32_t max_value) {
   if (limits.clip == 0 || levels == 0) return kWhole;
   const std::uint32_t all = limits.ceiling - limits.floor;
-  // A clip limit stays below 2^8 and what lies between at most 2^24: 32 bits do.
+  // 32 bits are enough: a clip limit is below 2^8 times kClipOne, `all` at most 2^24.
   const std::uint32_t clip = all / kClipOne * limits.clip;
   if (!stretches(limits)) return clip / levels;
   const std::uint32_t own = clip / (max_value + 1);
@@ -146,20 +146,20 @@ EQUALUX_HD std::uint32_t clip_at(const Limits& limits, std::uint32_t levels,
   return own < even ? even : own;
 }
 
-/// A level's part with what every level is given, clipped.
+/// Share of a level with its part of the redistributed excess, clipped.
 EQUALUX_HD std::uint32_t clipped(std::uint32_t part, std::uint32_t given, std::uint32_t most) {
   return part + given < most ? part + given : most;
 }
 
-/// What more every level is given, where `sum` is what the clipped parts add up to and `open`
-/// levels are not full. The sum is concave in what is given, so that these steps never give too
-/// much. 0 ends them.
+/// Next increment of what every level is given of the excess. `sum` is the sum of the clipped
+/// shares and `open` the number of levels below the limit. The sum is concave in what is given, so
+/// that these Newton steps never give too much. 0 ends them.
 EQUALUX_HD std::uint32_t clip_step(const Limits& limits, std::uint32_t sum, std::uint32_t open) {
   const std::uint32_t all = limits.ceiling - limits.floor;
   return sum >= all || open == 0 ? 0 : (all - sum) / open;
 }
 
-/// What the scaler takes off the clipped sums.
+/// Offset that the scaler subtracts from the clipped sums.
 EQUALUX_HD std::uint32_t sum_offset(Scaler scaler, std::uint32_t first_bin,
                                     std::uint32_t first_nonempty) {
   switch (scaler) {
@@ -173,27 +173,28 @@ EQUALUX_HD std::uint32_t sum_offset(Scaler scaler, std::uint32_t first_bin,
   return 0;
 }
 
-/// W of a level without any change.
+/// W of the identity.
 EQUALUX_HD std::uint32_t unchanged(std::uint32_t v) {
   return v << kCurveBits;
 }
 
-/// The clipped sums' part that becomes the curve, from 0 at the scaler's offset to M at the total.
+/// Mapping of the clipped sums to the curve, from 0 at the scaler's offset to M at the total.
 struct Span {
   std::uint32_t offset;
-  double scale;  ///< W of one more; 0 = the curve is the identity
+  double scale;  ///< W of one unit; 0 = the curve is the identity
 };
 
 EQUALUX_HD Span span_of(const Limits& limits, std::uint32_t offset, std::uint32_t total,
                         std::uint32_t max_value) {
-  // All parts add up to what lies between floor and ceiling but for less than one a level.
+  // All shares add up to what lies between floor and ceiling, less rounding of under one unit a
+  // level.
   if (limits.scaler == Scaler::max_abs) return {0, limits.per_part * max_value};
   if (total == offset) return {offset, 0.0};
   return {offset, static_cast<double>(unchanged(max_value)) / (total - offset)};
 }
 
-/// W of level v on the straight line from one end, which becomes black, to the other, which becomes
-/// white; without any change where the ends are all levels.
+/// W of level v on the straight line from the low end, which becomes black, to the high end, which
+/// becomes white; the identity where the ends are all levels.
 EQUALUX_HD std::uint32_t line_at(const Ends& ends, std::uint32_t v, std::uint32_t max_value) {
   const std::uint32_t place = v << kEndBits;
   if (place <= ends.low) return 0;
@@ -203,30 +204,31 @@ EQUALUX_HD std::uint32_t line_at(const Ends& ends, std::uint32_t v, std::uint32_
       (std::uint64_t{unchanged(max_value)} * (place - ends.low) + span / 2) / span);
 }
 
-/// Whether strength or the least gain follow the contrast that the picture has.
+/// Returns true where strength or the least gain depend on the picture's contrast.
 EQUALUX_HD bool follows_contrast(const Limits& limits) {
   return limits.flat_strength != 0 || limits.spread_min_gain != 0;
 }
 
-/// Levels of a bin that contrast is told by; all numbers of levels are multiples of it.
+/// Levels in a bin of the contrast measure; every number of levels is a multiple of it.
 inline constexpr std::uint32_t kEvenBin = 4;
-/// The evenness of a picture that fills all bins alike.
+/// Evenness of a picture whose bins are all equally full.
 inline constexpr std::uint32_t kMostEvenness = kWhole / 2;
 
-/// A bin's part of the evenness: the pixels in it, up to half of what each holds where all are
-/// alike. `last` is the last level, counted from the picture's low end.
+/// Contribution of a bin to the evenness: its pixels, at most half of its share in an even
+/// histogram. `last` is the last level, counted from the picture's low end.
 EQUALUX_HD std::uint32_t even_part(std::uint32_t pixels, std::uint32_t last) {
   const std::uint32_t bins = (last + 1) / kEvenBin;
   const std::uint32_t most = kMostEvenness / (bins == 0 ? 1 : bins);
   return pixels < most ? pixels : most;
 }
-/// What the parts add up to: a bin more than `last` tells may have some.
+/// Evenness from the sum of all contributions, saturated: levels may reach into one bin more than
+/// `last` gives.
 EQUALUX_HD std::uint32_t evenness_in_all(std::uint32_t sum) {
   return sum < kMostEvenness ? sum : kMostEvenness;
 }
 
-/// The contrast that a picture has by its evenness, of kOne: none up to a half of the most, all
-/// from seven tenths on.
+/// Contrast of a picture from its evenness, in units of kOne: 0 up to half of kMostEvenness, kOne
+/// from seven tenths of it on.
 EQUALUX_HD std::uint32_t contrast_of(std::uint32_t evenness) {
   constexpr std::uint32_t kNone = kMostEvenness / 2;
   constexpr std::uint32_t kAll = kMostEvenness / 10 * 7;
@@ -235,22 +237,22 @@ EQUALUX_HD std::uint32_t contrast_of(std::uint32_t evenness) {
   return static_cast<std::uint32_t>(std::uint64_t{evenness - kNone} * kOne / (kAll - kNone));
 }
 
-/// The strength in a picture with so much contrast, of kOne.
+/// Strength for a contrast, both in units of kOne.
 EQUALUX_HD std::uint32_t strength_at(const Limits& limits, std::uint32_t contrast) {
   const std::uint32_t more =
       static_cast<std::uint32_t>(std::uint64_t{limits.flat_strength} * (kOne - contrast) / kOne);
   return limits.strength + more < kOne ? limits.strength + more : kOne;
 }
 
-/// The least gain in a picture with so much contrast, of kOne.
+/// Least gain for a contrast, both in units of kOne.
 EQUALUX_HD std::uint32_t min_gain_at(const Limits& limits, std::uint32_t contrast) {
   const std::uint32_t more =
       static_cast<std::uint32_t>(std::uint64_t{limits.spread_min_gain} * contrast / kOne);
   return limits.min_gain + more < kOne ? limits.min_gain + more : kOne;
 }
 
-/// W of a level from the clipped sum up to its bin and its line_at(). Strength is in it, bounds of
-/// the gain are not.
+/// W of a level from the clipped sum up to its bin and from line_at(). Includes strength, not the
+/// limits of the gain.
 EQUALUX_HD std::uint32_t curve_at(std::uint32_t strength, std::uint32_t line, std::uint32_t sum,
                                   const Span& span) {
   const std::uint32_t above = sum > span.offset ? sum - span.offset : 0;
@@ -261,14 +263,14 @@ EQUALUX_HD std::uint32_t curve_at(std::uint32_t strength, std::uint32_t line, st
       kOne);
 }
 
-/// Whether anything bounds the curve.
+/// Returns true where any limit applies.
 EQUALUX_HD bool bounds(const Limits& limits) {
   return limits.strength != kOne || limits.clip != 0 || limits.floor != 0 ||
          limits.ceiling != kWhole || limits.max_gain != 0 || limits.min_gain != 0 ||
          stretches(limits) || follows_contrast(limits);
 }
 
-/// W with its gain W / v limited, to `min_gain` at least.
+/// W with its gain W / v clamped to `min_gain` .. max_gain.
 EQUALUX_HD std::uint32_t limit_gain(const Limits& limits, std::uint32_t min_gain, std::uint32_t v,
                                     std::uint32_t curve) {
   const auto times = [v](std::uint32_t gain) {
@@ -276,12 +278,12 @@ EQUALUX_HD std::uint32_t limit_gain(const Limits& limits, std::uint32_t min_gain
   };
   if (limits.max_gain != 0 && curve > times(limits.max_gain))
     curve = static_cast<std::uint32_t>(times(limits.max_gain));
-  // At most the identity, and so below the last level.
+  // The least gain is at most 1, so that W stays below the last level.
   const auto least = static_cast<std::uint32_t>(times(min_gain));
   return curve > least ? curve : least;
 }
 
-/// The exact gain W / v of a level; black has gain 1.
+/// Exact gain W / v of a level; black has gain 1.
 EQUALUX_HD GainFraction gain_fraction(std::uint32_t v, std::uint32_t curve) {
   if (v == 0) return {1, 1};
   return {curve, unchanged(v)};
