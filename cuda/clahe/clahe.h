@@ -11,31 +11,32 @@
 #include "src/equalize/tone_control.h"
 #include "src/format/pixel_math.h"
 
-/// Adaptive equalization on a GPU: three kernels a frame, each of which starts while the one before
-/// it ends. Lines are rows of cells; see tile_grid.h.
+/// Adaptive equalization on a GPU: three kernels per frame (count, curves, apply), each of which
+/// starts while the one before it still runs. Lines are rows of chroma cells; see tile_grid.h.
 namespace equalux::cuda {
 
-/// A column's part in the mix. Of formats with word_tables(): the weight of the tile right of it in
-/// the highest byte of the word, 0 in the next one. Of others: that tile's part, a float of eight
-/// significant bits, in the upper half. Below, how many bytes the left tile's table lies from the
-/// first.
+/// How a column interpolates between two tile columns. The lower half of the word is the byte
+/// offset of the left tile's table. In the upper half, formats with word_tables() have the weight
+/// of the right tile in the highest byte and 0 in the byte below; other formats have the right
+/// tile's share as the upper half of a float, which its eight significant bits fit.
 using ColumnMix = std::uint32_t;
-/// Bytes of a tile's table for one line: a word or a float a level.
+/// Bytes of a tile's table for one line: a word or a float for each of 256 levels.
 inline constexpr std::uint32_t kTileTableBytes = 1024;
-/// Neighbouring columns whose mixes are one load.
+/// Neighbouring columns whose ColumnMix values are loaded at once.
 inline constexpr int kMixVector = 4;
 
-/// Whether a line's tables are words that hold the levels of two tiles. That takes a seventh off
-/// the time of pixels of one and three bytes; pixels of four bytes would take longer in large
-/// frames.
+/// True where a line's tables are words that hold the levels of two tiles. Such tables make frames
+/// of one and three bytes per pixel a seventh faster; with four bytes per pixel large frames would
+/// become slower.
 constexpr bool word_tables(PixelFormat format) {
   const FormatTraits& t = traits(format);
   return t.model != ColorModel::yuv && t.step[0] != 4;
 }
 
-/// Where the mix of a column is in formats with word_tables(), of which a lane scales 16 columns in
-/// one go: the first vectors of a warp's lanes lie side by side, then their second ones, so that a
-/// warp loads neighbouring bytes. Elsewhere mixes lie as columns do.
+/// Index of a column's ColumnMix in formats with word_tables(). A lane scales 16 columns in a row
+/// there, so the first vectors of all lanes of a warp are stored side by side, then their second
+/// ones, and so on: the loads of a warp are coalesced. Other formats store them in the order of
+/// columns.
 constexpr int mix_place(int column) {
   constexpr int kLane = 16;
   constexpr int kWarp = 32 * kLane;
@@ -45,17 +46,17 @@ constexpr int mix_place(int column) {
          at % kMixVector;
 }
 
-/// A line's tile rows above and below, and the weight of that below.
+/// The tile rows above and below a line, and the weight of the lower one.
 struct LineMix {
   std::uint8_t above;
   std::uint8_t below;
   std::uint8_t weight;
 };
 
-/// What is kept for a tile in device memory.
+/// State of a tile in device memory.
 struct TileState {
   tone::History history;
-  std::uint32_t counts[256];  ///< of the frame under way; 0 before and after
+  std::uint32_t counts[256];  ///< of the current frame; 0 between frames
 };
 
 struct ClaheFrame {
@@ -66,36 +67,38 @@ struct ClaheFrame {
   int lines = 0;
   int cell_columns = 1;
   bool interlaced = false;
-  bool aligned = false;  ///< all planes and strides to 16 bytes
+  bool aligned = false;  ///< all planes and strides are multiples of 16 bytes
   YuvWeights weights{};
   int tiles_x = 1;
   int tiles_y = 1;
-  int bands = 1;                                      ///< blocks that share a tile's counting
-  std::array<std::int32_t, kMostTiles + 1> edge_x{};  ///< cells
+  int bands = 1;                                      ///< blocks that share the counting of a tile
+  std::array<std::int32_t, kMostTiles + 1> edge_x{};  ///< first cell of each tile, and the end
   std::array<std::int32_t, kMostTiles + 1> edge_y{};
-  const ColumnMix* columns = nullptr;        ///< by pixel, with room for a chunk beyond the last
-  const LineMix* line_mixes = nullptr;       ///< by line
-  TileState* states = nullptr;               ///< by tile, row after row
-  std::uint16_t* levels = nullptr;           ///< curve_level(), 256 by tile
-  unsigned long long* curve_sums = nullptr;  ///< sums of all tiles' W by level, or null
-  int early_lines = 0;                       ///< whose blocks start while curves are being made
-  bool deep = false;                         ///< levels are deep_tiles::curve_level()
+  const ColumnMix* columns = nullptr;   ///< one per pixel column, and as many more as a chunk may
+                                        ///< reach
+  const LineMix* line_mixes = nullptr;  ///< one per line
+  TileState* states = nullptr;          ///< one per tile, row by row
+  std::uint16_t* levels = nullptr;      ///< curve_level(), 256 per tile
+  unsigned long long* curve_sums = nullptr;  ///< sum of all tiles' W for each level, or null
+  int early_lines = 0;  ///< lines whose blocks start while curves are still being made
+  bool deep = false;    ///< levels are deep_tiles::curve_level()
   tone::Frame tone;
 };
 
-/// Adds the frame's values to the tiles' counts.
+/// Adds the frame's values to the histograms of the tiles.
 void clahe_count(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
-/// Makes the tiles' curves and clears the counts.
+/// Makes the curves of the tiles and clears their histograms.
 void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
-/// Makes k of saturation by value of a result, of the mean of the tiles' curves, and clears their
-/// sums; after clahe_curve().
+/// Computes the saturation factor k for each value of a result, from the mean of the tiles' curves,
+/// and clears the sums of the curves. To be enqueued after clahe_curve().
 void clahe_factors(const ClaheFrame& frame, std::uint16_t* factors, cudaStream_t stream);
-/// Lines that clahe_apply() scales in blocks which start before the curves are made.
+/// Number of lines that clahe_apply() scales in blocks that start before the curves are made: as
+/// many blocks as the device runs at a time.
 [[nodiscard]] int clahe_early_lines(const ClaheFrame& frame, const LaunchDevice& device);
-/// Scales the frame.
+/// Scales the frame's samples by the interpolated curves.
 void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream);
 
-/// The launch facts of these kernels on the device that is current. Throws Error(unavailable).
+/// Asks for the launch facts of these kernels on the current device. Throws Error(unavailable).
 [[nodiscard]] LaunchDevice clahe_device();
 
 }  // namespace equalux::cuda

@@ -10,11 +10,11 @@ namespace equalux::cuda {
 namespace {
 
 constexpr int kWarps = kLineThreads / kLanes;
-/// Chunks that a warp keeps in shared memory: one in work, one on its way.
+/// Chunks that a warp keeps in shared memory: one is scaled while the other is being copied.
 constexpr int kSlots = 2;
 
-/// Scales four pixels of a packed form that lie in consecutive words; inverses are times
-/// kGainScale.
+/// Scales four packed pixels in consecutive words. The tables' inverses are multiplied by
+/// kGainScale, as scale_rounded() requires.
 template <typename Form, typename Tables>
 __device__ __forceinline__ void scale_four(const Tables& tables, const ColumnMix* columns,
                                            std::uint32_t* words) {
@@ -44,8 +44,9 @@ __device__ __forceinline__ void scale_four(const Tables& tables, const ColumnMix
     words[w] = pack(scaled[4 * w], scaled[4 * w + 1], scaled[4 * w + 2], scaled[4 * w + 3]);
 }
 
-/// Packed lines go through shared memory in chunks, so that all accesses have 16 bytes. A lane
-/// scales 48 neighbouring bytes of three-byte pixels, which meet in no bank, or a vector at a time.
+/// A packed line: chunks go through shared memory, so that all accesses to device memory have 16
+/// bytes and are coalesced. With three-byte pixels a lane scales 48 neighbouring bytes, whose
+/// vectors lie in different banks for the eight lanes of a quarter-warp; else one vector at a time.
 template <typename Form>
 class PackedApply {
  public:
@@ -59,7 +60,7 @@ class PackedApply {
         slots_(slots + warp() * (kSlots * kChunkBytes)),
         bytes_(f.width * Form::kStep) {}
 
-  /// Starts to bring the first chunks in.
+  /// Starts the asynchronous copies of the first chunks.
   __device__ __forceinline__ void begin() {
     for (int i = 0; i < kSlots; ++i)
       load(i);
@@ -92,7 +93,7 @@ class PackedApply {
   static __device__ int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
   static __device__ int warp() { return static_cast<int>(threadIdx.x) / kLanes; }
 
-  /// Starts to bring the warp's chunk number i in, if there is one.
+  /// Starts the copy of the warp's chunk number i, if the line has one.
   __device__ void load(int i) {
     const int first = (warp() + i * kWarps) * kChunkBytes;
     std::uint8_t* slot = slots_ + i % kSlots * kChunkBytes;
@@ -113,7 +114,7 @@ class PackedApply {
   static __device__ __forceinline__ void scale(const Tables& tables, const ColumnMix* columns,
                                                std::uint8_t* slot) {
     if constexpr (Form::kWordTables) {
-      constexpr int kBytes = 16 * Form::kStep;  // of a lane's columns
+      constexpr int kBytes = 16 * Form::kStep;  // of a lane's 16 columns
       const ColumnMix* mixes = columns + lane() * kMixVector;
 #pragma unroll
       for (int k = 0; k < kChunkBytes / kLanes / kBytes; ++k) {
@@ -156,6 +157,11 @@ class PackedApply {
   int bytes_;
 };
 
+/// Scales a frame: a block of 128 threads has one line of cells, because the interpolated tables,
+/// which it makes first, serve all of the line's pixels. Shared memory has 1 KiB of tables per tile
+/// column, the inverses and the warps' chunks. Small blocks, so that many of them overlap the
+/// latency of their loads. The tables replace four look-ups of curves and a bilinear interpolation
+/// per pixel by one or two look-ups and a multiply-add.
 template <typename Form>
 __global__ void __launch_bounds__(kLineThreads)
     clahe_apply_kernel(const __grid_constant__ ClaheFrame f) {
@@ -170,8 +176,9 @@ __global__ void __launch_bounds__(kLineThreads)
   Apply apply(f, line, slots);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(tables);
   if constexpr (Form::kWordTables) {
-    // The frame was there before the tiles were counted. Blocks that start while curves are being
-    // made bring it in meanwhile; curves that are there would wait behind it.
+    // The frame existed before the tiles were counted, so blocks that start early may load it while
+    // the curves are being made. Later blocks find finished curves and load those first, which
+    // would else queue behind the frame.
     const bool early = line < f.early_lines;
     if (early) apply.begin();
     wait_then_release();
@@ -189,7 +196,7 @@ __global__ void __launch_bounds__(kLineThreads)
   }
 }
 
-/// Bytes of the tables of a line.
+/// Bytes of the tables of one line.
 template <typename Form>
 std::size_t table_bytes(const ClaheFrame& frame) {
   const int columns = frame.tiles_x + (Form::kWordTables ? 0 : 1);

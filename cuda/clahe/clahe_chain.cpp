@@ -13,7 +13,7 @@
 namespace equalux::cuda {
 namespace {
 
-/// The mixes of formats with word_tables().
+/// Makes the ColumnMix of each column for formats with word_tables().
 std::vector<ColumnMix> word_mixes(const TileAxis& columns, int width) {
   std::vector<ColumnMix> mixes(static_cast<std::size_t>(width) + kChunkBytes, 0);
   for (int x = 0; x < width; ++x) {
@@ -25,7 +25,8 @@ std::vector<ColumnMix> word_mixes(const TileAxis& columns, int width) {
   return mixes;
 }
 
-/// The mix of each pixel column. What chunks have beyond the last is anything that can be read.
+/// Makes the ColumnMix of each pixel column. Entries beyond the last column are only read, never
+/// used.
 std::vector<ColumnMix> column_mixes(const TileAxis& columns, int cell_columns, int width) {
   const TileSpans spans(columns);
   std::vector<ColumnMix> mixes(static_cast<std::size_t>(width) + kChunkBytes, 0);
@@ -109,7 +110,7 @@ void ClaheChain::load(std::string_view state) {
   tiles_.load(state, params_, control_, frame_.weights.luma_max);
 }
 
-/// What all frames have in common.
+/// Describes what is the same for all frames.
 void ClaheChain::describe(const ImageDesc& desc) {
   const FormatTraits& t = traits(desc.format);
   const bool yuv = t.model == ColorModel::yuv;

@@ -13,17 +13,19 @@
 #include "cuda/runtime/launch_device.h"
 #include "src/clahe/tile_chain.h"
 
-/// Adaptive equalization of frames of 8 bits on a GPU.
+/// Adaptive equalization of 8-bit frames on a GPU.
 namespace equalux::cuda {
 
-/// Belongs to the device that was current when it was configured. One thread at a time.
+/// Runs the three kernels frame by frame. Belongs to the device that was current when it was
+/// configured. One thread at a time.
 class ClaheChain final : public TileChain {
  public:
   explicit ClaheChain(const ClaheParams& params) : params_(params), control_(params.curve) {}
 
   /// Allocates for frames of `desc`, any 8-bit format. Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
-  /// Device memory of any stride and alignment, 16-byte accesses where all planes allow them.
+  /// Enqueues one frame in device memory of any stride and alignment. Accesses have 16 bytes where
+  /// all planes allow it.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
   void update(const ClaheParams& params) override;
@@ -42,7 +44,7 @@ class ClaheChain final : public TileChain {
   DevicePointer<ColumnMix> columns_;
   DevicePointer<LineMix> lines_;
   DeviceTiles tiles_;
-  DevicePointer<unsigned long long> curve_sums_;  // of clahe_factors()
+  DevicePointer<unsigned long long> curve_sums_;  // for clahe_factors()
   SaturationPass colours_;
 };
 

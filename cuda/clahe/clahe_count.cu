@@ -8,11 +8,12 @@
 namespace equalux::cuda {
 namespace {
 
-/// One table of value_counter.cuh, which is as much shared memory as every device has.
+/// Block size: four warps share one table of value_counter.cuh, 32 KiB, which every device's shared
+/// memory holds.
 constexpr int kThreads = 128;
 using Counter = const ValueCounter<1>;
 
-/// Groups are columns 16 g to 16 g + 15 of a packed line.
+/// Counts a packed line in groups: group g has columns 16 g to 16 g + 15.
 template <typename Form>
 struct PackedCount {
   static constexpr int kColumns = 16;
@@ -52,7 +53,8 @@ struct PackedCount {
   }
 };
 
-/// Groups are luma columns 8 g to 8 g + 7 of one or two rows, with their chroma.
+/// Counts a line of YCbCr in groups: group g has luma columns 8 g to 8 g + 7 of one or two rows,
+/// with their chroma.
 template <typename Form>
 struct YuvCount {
   static constexpr int kColumns = 8;
@@ -121,9 +123,11 @@ struct YuvCount {
   }
 };
 
-/// A block counts one band of a tile's lines, thread by thread group after group of a line, line
-/// after line. Groups lie at whole multiples of their columns in the frame, so that they are
-/// aligned whatever the tile; the tile has the first and the last only in part.
+/// Counts one band of a tile's lines per block. Its threads take one group of a line after another,
+/// so that loads are coalesced and several lines are under way where tiles are narrow. Groups begin
+/// at multiples of their width in the frame and are therefore aligned wherever the tile begins; the
+/// first and the last group of a tile may lie in it only in part. Counters are in shared memory,
+/// one per lane and value; the block adds its 256 sums to device memory with atomics.
 template <typename Form>
 __global__ void __launch_bounds__(kThreads)
     clahe_count_kernel(const __grid_constant__ ClaheFrame f) {

@@ -10,10 +10,10 @@
 namespace equalux::cuda {
 namespace {
 
-/// A thread a level.
+/// Block size: one thread for each level.
 constexpr int kCurveThreads = 256;
 
-/// The running sum of a value a thread, over the block.
+/// Computes the inclusive prefix sum of the threads' values over the block.
 __device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint32_t* warp_sums) {
   const unsigned warp = threadIdx.x / kLanes;
   std::uint32_t sum = warp_sum_before(x) + x;
@@ -24,16 +24,17 @@ __device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint3
   return sum;
 }
 
-/// A block a tile. What the frames before tell of the curve is found while the tiles are still
-/// being counted.
+/// Makes one tile's curve per block. With tracking over time, the part of the curve that depends
+/// only on earlier frames is prepared before the wait, while the tiles are still being counted.
 __global__ void __launch_bounds__(kCurveThreads)
     clahe_curve_kernel(const __grid_constant__ ClaheFrame f) {
   __shared__ CurveSteps steps;
   __shared__ CurveState state;
   __shared__ std::uint32_t cdf[256];
-  __shared__ std::uint8_t last_of_bin[256];  // as many bins as levels: each level has its own
+  __shared__ std::uint8_t last_of_bin[256];  // there are as many bins as levels: each level is the
+                                             // last of its own
   __shared__ std::uint32_t warp_sums[kCurveThreads / kLanes];
-  __shared__ std::uint32_t first_count;  // of the first level that has any
+  __shared__ std::uint32_t first_count;  // count of the first level that is not empty
   const unsigned thread = threadIdx.x;
   const unsigned tile = blockIdx.x;
   TileState& kept = f.states[tile];
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(kCurveThreads)
       f.deep ? deep_tiles::curve_level(thread, curve) : tiles::curve_level(thread, curve));
 }
 
-/// A thread a level.
+/// Computes the saturation factor of each level, one thread each, in a single block.
 __global__ void __launch_bounds__(kCurveThreads)
     clahe_factors_kernel(saturation::Rule rule, std::uint32_t count, std::uint32_t max_value,
                          unsigned long long* sums, std::uint16_t* factors) {

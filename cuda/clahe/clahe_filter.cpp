@@ -10,7 +10,7 @@
 namespace equalux {
 namespace {
 
-/// The chains of one GPU.
+/// Makes the chains of one GPU.
 class CudaClaheBackend final : public ClaheBackend {
  public:
   explicit CudaClaheBackend(const CudaOptions& options) : device_(options) {}

@@ -8,11 +8,11 @@
 #include "cuda/runtime/pick_kernel.h"
 #include "src/format/layout.h"
 
-/// How adaptive equalization's kernels read formats: whole groups of neighbouring pixels at once
-/// where they are aligned, single samples elsewhere.
+/// Access to samples for the kernels of adaptive equalization: whole groups of neighbouring pixels
+/// where they are aligned, else single samples.
 namespace equalux::cuda {
 
-/// Bytes as words, by the widest loads that their number allows.
+/// Loads bytes as words, with the widest loads that their number allows.
 template <int kBytes>
 __device__ __forceinline__ void load_group(const std::uint8_t* from,
                                            std::uint32_t (&words)[kBytes / 4]) {
@@ -34,7 +34,7 @@ __device__ __forceinline__ void load_group(const std::uint8_t* from,
   }
 }
 
-/// Stores what load_group() loads; nobody on the device reads results again.
+/// Stores a group as load_group() loads it, streaming, since no kernel reads results again.
 template <int kBytes>
 __device__ __forceinline__ void store_group(std::uint8_t* to,
                                             const std::uint32_t (&words)[kBytes / 4]) {
@@ -51,19 +51,19 @@ __device__ __forceinline__ void store_group(std::uint8_t* to,
   }
 }
 
-/// Where the samples of a format lie, for kernels: of pixels in one plane, or of luma column x and
-/// of cell c of YCbCr within their rows.
+/// Positions of a format's samples as compile-time constants: of pixels in one plane, or of luma
+/// column x and cell c of YCbCr within their rows.
 template <PixelFormat kFormat>
 struct Form {
   static constexpr bool kYuv = traits(kFormat).model == ColorModel::yuv;
   static constexpr bool kPacked = traits(kFormat).planes == 1;
   static constexpr bool kWordTables = word_tables(kFormat);
-  // Of pixels.
+  // Constants of formats with whole pixels in one plane.
   static constexpr int kStep = traits(kFormat).step[0];
   static constexpr int kColours = traits(kFormat).model == ColorModel::rgb ? 3 : 1;
   static constexpr int kFirst = rgb_layout(kFormat).first();
   static constexpr int kCopied = traits(kFormat).alpha_offset;
-  // Of YCbCr.
+  // Constants of YCbCr formats.
   static constexpr int kColumns = cell_columns(sampling_of(kFormat));  ///< luma samples of a cell
   static constexpr int kRows = cell_rows(sampling_of(kFormat));
   static constexpr int kCbPlane = component_of(kFormat, 1).plane;
@@ -85,10 +85,10 @@ struct Form {
   }
 };
 
-/// A line of a frame: the rows that it is made of.
+/// The luma rows of a line of cells.
 struct LineRows {
   LumaRows luma;
-  bool both;  ///< there are two
+  bool both;  ///< the line has two rows
 
   __device__ LineRows(const ClaheFrame& f, int line, int rows_of_cell)
       : luma{line, line}, both(false) {
@@ -105,7 +105,7 @@ __device__ __forceinline__ std::uint8_t* out_row_of(const ClaheFrame& f, int pla
   return f.planes[plane].to(row);
 }
 
-/// Calls `work` with the form of a format of 8 bits.
+/// Calls `work` with the Form of an 8-bit format.
 template <typename Work>
 void for_form(PixelFormat format, const Work& work) {
   with_byte_format(format, [&](auto same) { work(Form<decltype(same)::value>{}); });

@@ -5,22 +5,23 @@
 #include "cuda/clahe/clahe.h"
 #include "src/clahe/tile_curves.h"
 
-/// The gains of one line of cells, in a block's shared memory.
+/// The gains of one line of cells, as tables in a block's shared memory.
 namespace equalux::cuda {
 
-/// A block has a line, so that its tables serve some thousand pixels. Small blocks: many of them
-/// wait for memory side by side.
+/// Block size: a block makes the tables of one line, which then serve thousands of pixels. Blocks
+/// are small, so that many of them wait for memory at the same time.
 inline constexpr int kLineThreads = 128;
 
-/// What the gains of a line are made from, in shared memory: for each tile column a table of
-/// 512 mix_rows() + 1, from which one fused multiply-add makes gain_numerator(); and
-/// gain_inverse(). All are whole numbers below 2^24, or scaled by powers of two, so that floats
+/// Tables of floats for the gains of a line: for each tile column 512 mix_rows() + 1 of each level,
+/// from which one fused multiply-add interpolates gain_numerator(), and gain_inverse() of each
+/// value. All are whole numbers below 2^24, or such numbers times a power of two, so that floats
 /// hold them exactly.
 struct LineTables {
   const std::uint8_t* tables;
   const float* inverse;
 
-  /// The gain of value v, given times 4.
+  /// Looks up the gain of a value; `four_v` is 4 times the value, which is the byte offset in a
+  /// table.
   [[nodiscard]] __device__ __forceinline__ float gain(std::uint32_t four_v, ColumnMix mix) const {
     const auto* level = reinterpret_cast<const float*>(tables + ((mix & 0xFFFFU) | four_v));
     const float left = level[0];
@@ -32,8 +33,8 @@ struct LineTables {
   }
 };
 
-/// Mixes the curves above and below a line, four levels a thread. A table more repeats the last:
-/// where there is one tile column, what is right of it has no part but is read.
+/// Interpolates the curves above and below a line, four levels per thread. The last table is
+/// written twice, since gain() reads the table to the right even where its weight is 0.
 __device__ __forceinline__ void mix_tables(const ClaheFrame& f, const LineMix& line,
                                            float* tables) {
   const auto row = [&](int tile_row) {
@@ -56,7 +57,8 @@ __device__ __forceinline__ void mix_tables(const ClaheFrame& f, const LineMix& l
   }
 }
 
-/// a.low b.first + a.high b.second + c, of a word's signed halves and bytes 0 and 1 or 2 and 3.
+/// Computes a.low b.first + a.high b.second + c, from the signed halves of a word and bytes 0 and 1
+/// of b (dot_low()) or 2 and 3 (dot_high()), in one instruction.
 __device__ __forceinline__ std::int32_t dot_low(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   std::int32_t sum;
   asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
@@ -69,18 +71,19 @@ __device__ __forceinline__ std::int32_t dot_high(std::uint32_t a, std::uint32_t 
   return sum;
 }
 
-/// The same of formats with word_tables(): for each tile column a table of words, a level each:
-/// twice what mix_rows() gives in the lower half, and how much more the tile to the right has in
-/// the upper one; and the same inverses.
+/// Tables of words for the gains of a line, for formats with word_tables(): for each tile column
+/// and level twice mix_rows() in the lower half, and in the upper half how much more that is for
+/// the tile to the right; and the same inverses as LineTables. One look-up serves both tiles.
 struct WordTables {
   const std::uint8_t* tables;
   const float* inverse;
 
-  /// The gain of value v, given times 4.
+  /// Looks up the gain of a value; `four_v` is 4 times the value, which is the byte offset in a
+  /// table.
   [[nodiscard]] __device__ __forceinline__ float gain(std::uint32_t four_v, ColumnMix mix) const {
     const std::uint32_t levels =
         *reinterpret_cast<const std::uint32_t*>(tables + ((mix & 0xFFFFU) | four_v));
-    // gain_numerator() as the fraction of a float whose last place stands for 1.
+    // Base of a float whose last mantissa bit stands for 1, with gain_numerator() in its mantissa.
     constexpr std::uint32_t kOne = 0x4B000001;  // 2^23 + 1
     const std::int32_t sum = dot_high(levels, mix, __byte_perm(levels, kOne, 0x7104));
     const float inverse_of_v =
@@ -89,13 +92,13 @@ struct WordTables {
   }
 };
 
-/// Mixes the curves above and below a line: a thread has four neighbouring levels, and walks from
-/// tile to tile. Right of the last tile there is the last tile. Calls `asked` when the first curves
-/// have been asked for: what it asks for keeps none of them waiting.
+/// Interpolates the curves above and below a line: a thread has four neighbouring levels and walks
+/// from tile to tile; right of the last tile the last one is repeated. Calls `asked` once the first
+/// curves have been requested, so that loads which `asked` issues do not delay them.
 template <typename Asked>
 __device__ __forceinline__ void mix_word_tables(const ClaheFrame& f, const LineMix& line,
                                                 std::uint32_t* tables, const Asked& asked) {
-  constexpr int kVectors = 64;  // of four levels
+  constexpr int kVectors = 64;  // of four levels each
   constexpr int kParts = kLineThreads / kVectors;
   constexpr int kAtOnce = 4;
   const int vector = static_cast<int>(threadIdx.x) % kVectors;
@@ -108,9 +111,10 @@ __device__ __forceinline__ void mix_word_tables(const ClaheFrame& f, const LineM
   const uint2* above = row(line.above);
   const uint2* below = row(line.below);
   const std::uint32_t weight = std::uint32_t{line.weight} << 8;
-  // 256 mix_rows() and what it drops.
+  // Computes 256 mix_rows(), whose lowest byte the caller drops, from the level above in the low
+  // half and the one below in the high half.
   const auto mixed = [&](std::uint32_t pair) {
-    pair -= pair << 16;  // the level above, and how much more that below is
+    pair -= pair << 16;  // the level above, and how much more the one below is
     return static_cast<std::uint32_t>(dot_low(pair, weight, __byte_perm(pair, 0x80, 0x5104)));
   };
   struct Four {
@@ -156,7 +160,7 @@ __device__ __forceinline__ void mix_word_tables(const ClaheFrame& f, const LineM
   }
 }
 
-/// The mixes of kMixVector neighbouring columns, from where the first one's is.
+/// Loads the ColumnMix of kMixVector neighbouring columns.
 __device__ __forceinline__ void load_mixes(const ColumnMix* from, ColumnMix (&mix)[kMixVector]) {
   const uint4 v = __ldg(reinterpret_cast<const uint4*>(from));
   mix[0] = v.x;

@@ -6,12 +6,13 @@
 #include "cuda/clahe/clahe_samples.cuh"
 #include "cuda/clahe/clahe_tables.cuh"
 
-/// Scaling of a line of YCbCr.
+/// Scaling of a line of YCbCr by interpolated curves.
 namespace equalux::cuda {
 
-/// factor gain, rounded to nearest with halves to even in one operation.
+/// Computes factor * gain, rounded to nearest with halves to even: one fused multiply-add, whose
+/// rounding drops the fraction.
 __device__ __forceinline__ int rounded_product(int factor, float gain) {
-  constexpr float kOne = 12582912.0F;  // 1.5 2^23: the last bit stands for 1
+  constexpr float kOne = 12582912.0F;  // 1.5 2^23: the last mantissa bit stands for 1
   return __float_as_int(__fmaf_rn(static_cast<float>(factor), gain, kOne)) - __float_as_int(kOne);
 }
 
@@ -19,14 +20,15 @@ __device__ __forceinline__ std::uint32_t clamped_byte(int x) {
   return static_cast<std::uint32_t>(x < 0 ? 0 : (x > 255 ? 255 : x));
 }
 
-/// A cell of YCbCr: chroma, and its luma, whose results replace it.
+/// A chroma sample and the luma samples that it covers; results replace them.
 template <typename Form>
 struct Cell {
   int luma[Form::kRows][Form::kColumns];
   int cb;
   int cr;
 
-  /// A missing sample has been given its neighbour's luma and mix, which leaves the mean gain.
+  /// Scales the cell. A missing luma sample must have been replaced by its neighbour's luma and
+  /// ColumnMix, which leaves the mean gain as it is.
   __device__ __forceinline__ void scale(const ClaheFrame& f, const LineTables& tables,
                                         const ColumnMix (&mix)[Form::kColumns]) {
     const int above = value_above_luma(f.weights, cb, cr);
@@ -50,13 +52,14 @@ struct Cell {
   }
 };
 
-/// Lines of YCbCr: eight luma columns a thread with their chroma, straight from device memory and
-/// back.
+/// A line of YCbCr: each thread scales eight luma columns with their chroma, which it loads from
+/// device memory and stores there; no staging in shared memory, since accesses are wide and
+/// coalesced already.
 template <typename Form>
 class YuvApply {
  public:
   static constexpr float kScale = 1;
-  static constexpr int kSlotBytes = 16;  // unused
+  static constexpr int kSlotBytes = 16;  // not used, since there is no staging
 
   __device__ YuvApply(const ClaheFrame& f, int line, std::uint8_t*)
       : f_(f), line_(line), rows_(f, line, Form::kRows) {}
@@ -87,7 +90,7 @@ class YuvApply {
     return r == 0 ? rows_.luma.first : rows_.luma.second;
   }
 
-  /// Replaces a byte of consecutive words, which is 0 before.
+  /// Sets a byte of consecutive words, which must be 0.
   static __device__ __forceinline__ void put(std::uint32_t* words, int at, int value) {
     words[at / 4] |= static_cast<std::uint32_t>(value) << (8 * (at % 4));
   }
@@ -159,7 +162,7 @@ class YuvApply {
       mix[4 + i] = four[i];
   }
 
-  /// A cell sample by sample, wherever it lies and whatever it lacks.
+  /// Scales a cell sample by sample: for unaligned frames, and cells with missing samples.
   __device__ void single(const LineTables& tables, int c) const {
     Cell<Form> cell;
     ColumnMix mix[Form::kColumns];
@@ -182,7 +185,8 @@ class YuvApply {
     }
     out_row_of(f_, Form::kCbPlane, line_)[Form::cb_at(c)] = static_cast<std::uint8_t>(cell.cb);
     out_row_of(f_, Form::kCrPlane, line_)[Form::cr_at(c)] = static_cast<std::uint8_t>(cell.cr);
-    // Packed 4:2:2 has a second luma byte in its last cell whatever the width.
+    // Packed 4:2:2 has a second luma byte in the last cell of a row of odd width; it must not
+    // change.
     const int past = Form::kColumns * c + 1;
     if (Form::kPacked && past >= f_.width) out_row_of(f_, 0, line_)[Form::luma_at(past)] = extra;
   }

@@ -8,13 +8,15 @@
 namespace equalux::cuda {
 namespace {
 
-/// Counting: neighbours read neighbouring words. A table a warp, since the pixels of a warp are
-/// near each other and often of one level.
+/// Block size of counting. Each warp has a table of its own in shared memory, since neighbouring
+/// pixels often have the same level, and their atomics would collide across warps.
 constexpr int kCountThreads = 256;
 constexpr int kCountTables = kCountThreads / 32;
 
-/// A block counts one band of a tile's lines, thread by thread cell after cell of a line, line
-/// after line.
+/// Counts one band of a tile's lines per block, by coarse levels. Threads take one cell of a line
+/// after another, so that loads are coalesced and several lines are under way where tiles are
+/// narrow. At the end the block adds the warps' tables and puts the sums into device memory with
+/// atomics.
 template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kCountThreads)
     deep_clahe_count_kernel(const __grid_constant__ DeepClaheFrame f) {
@@ -65,10 +67,13 @@ __global__ void __launch_bounds__(kCountThreads)
   }
 }
 
-/// A thread a value; each block makes k of the coarse levels for itself.
+/// Block size: one thread per value, and enough threads for all coarse levels.
 constexpr int kFactorThreads = 1024;
 static_assert(kFactorThreads >= deep_tiles::kLevels);
 
+/// Computes the saturation factor of each value, one thread each. Every block computes the factors
+/// of all coarse levels in shared memory first, which is cheaper than another launch; values
+/// between them are interpolated.
 __global__ void __launch_bounds__(kFactorThreads)
     deep_clahe_factors_kernel(saturation::Rule rule, DeepSamples form, std::uint32_t count,
                               const unsigned long long* sums, unsigned long long* next_sums,
@@ -90,13 +95,13 @@ __global__ void __launch_bounds__(kFactorThreads)
     factors[v] = deep_factor_between(form, coarse, v);
 }
 
-/// A block has a line, so that its tables serve some thousand pixels: a thread two levels of each
-/// table, then cells.
+/// Block size: a thread makes two neighbouring levels of each table, then scales cells. A block has
+/// one line of cells, whose tables serve thousands of pixels.
 constexpr int kLevelPairs = deep_tiles::kLevels / 2;
 
-/// Mixes the curves above and below a line: for each tile column a word a level, with the mix of
-/// the tile in the lower half and that of the one right of it in the upper half. Right of the last
-/// tile there is the last tile.
+/// Interpolates the curves above and below a line: for each tile column and level a word with that
+/// tile's level in the lower half, and the level of the tile to its right in the upper half. Right
+/// of the last tile the last one is repeated.
 __device__ __forceinline__ void mix_pairs(const ClaheFrame& t, const LineMix& line,
                                           std::uint32_t* pairs) {
   const auto thread = static_cast<int>(threadIdx.x);
@@ -125,7 +130,7 @@ __device__ __forceinline__ void mix_pairs(const ClaheFrame& t, const LineMix& li
   }
 }
 
-/// What a value becomes, and by which gain.
+/// The result of a value, and the gain that leads to it.
 struct DeepTileChange {
   float value;
   float gain;
@@ -171,7 +176,7 @@ __device__ __forceinline__ void apply_pixel(const DeepClaheFrame& f, const std::
   }
 }
 
-/// A cell; a missing column counts as its neighbour.
+/// Scales a cell; a missing column counts as its neighbour.
 template <Sampling kSampling, bool kAligned>
 __device__ __forceinline__ void apply_cell(const DeepClaheFrame& f, const std::uint32_t* pairs,
                                            std::uint32_t row, std::uint32_t column) {
@@ -222,6 +227,9 @@ __device__ __forceinline__ void apply_cell(const DeepClaheFrame& f, const std::u
   store_chroma(2, cell.w);
 }
 
+/// Scales a frame: a block has one line of cells and first makes the line's tables in shared
+/// memory, 4 bytes per level and tile column; then neighbouring threads scale neighbouring cells,
+/// so that accesses are coalesced.
 template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kLevelPairs)
     deep_clahe_apply_kernel(const __grid_constant__ DeepClaheFrame f) {

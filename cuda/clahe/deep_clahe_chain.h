@@ -17,14 +17,16 @@
 /// Adaptive equalization of frames of more than 8 bits on a GPU.
 namespace equalux::cuda {
 
-/// Belongs to the device that was current when it was configured. One thread at a time.
+/// Runs the kernels frame by frame. Belongs to the device that was current when it was configured.
+/// One thread at a time.
 class DeepClaheChain final : public TileChain {
  public:
   explicit DeepClaheChain(const ClaheParams& params) : params_(params), control_(params.curve) {}
 
   /// Allocates for frames of `desc`, any format of more than 8 bits. Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
-  /// Device memory of any stride and alignment, accesses of 4 bytes where all planes allow them.
+  /// Enqueues one frame in device memory of any stride and alignment. Accesses have 4 bytes where
+  /// all planes allow it.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
   void update(const ClaheParams& params) override;
@@ -33,9 +35,10 @@ class DeepClaheChain final : public TileChain {
   void load(std::string_view state) override;
 
  private:
-  /// Changes the colours of the frame's results.
+  /// Changes the saturation of the frame's results.
   void recolour(const DeepClaheFrame& frame, const ImageView& out, const FrameContext& context);
-  /// Sums of the tiles' curves: those of the frame at hand, or of the one after that follows them.
+  /// Returns the memory for the sums of the tiles' curves: of the current frame, or of the next
+  /// one.
   [[nodiscard]] unsigned long long* sums(bool next) const;
 
   ClaheParams params_;
@@ -45,10 +48,10 @@ class DeepClaheChain final : public TileChain {
   DevicePointer<DeepColumnMix> columns_;
   DevicePointer<LineMix> lines_;
   DeviceTiles tiles_;
-  DevicePointer<unsigned long long> curve_sums_;  // two frames', in turns
+  DevicePointer<unsigned long long> curve_sums_;  // of two frames, which take turns
   bool second_sums_ = false;
   DeepSaturationPass colours_;
-  std::optional<std::uint32_t> made_for_;  // the k of all values that its factors are
+  std::optional<std::uint32_t> made_for_;  // the k of all values for which the factors were made
 };
 
 }  // namespace equalux::cuda

@@ -10,7 +10,7 @@
 namespace equalux::cuda {
 namespace {
 
-/// Blocks that count, for each multiprocessor: as many as it runs at a time.
+/// Counting blocks per multiprocessor: as many as one runs at a time.
 constexpr int kCountingBlocks = 6;
 
 }  // namespace
@@ -67,7 +67,7 @@ void DeviceTiles::load(std::string_view state, const ClaheParams& params, tone::
          "writing the tiles' histories");
 }
 
-/// The tiles when the frames under way are done.
+/// Reads the tiles' states after the frames in flight are done.
 std::vector<TileState> DeviceTiles::read() const {
   std::vector<TileState> all(tiles_);
   check(cudaDeviceSynchronize(), "waiting for the frames under way");

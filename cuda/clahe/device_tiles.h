@@ -12,26 +12,27 @@
 #include "src/clahe/tile_grid.h"
 #include "src/equalize/tone_control.h"
 
-/// What the chains of tiles of every depth have in common on a GPU.
+/// Memory and description of tiles on a GPU, common to the chains of all depths.
 namespace equalux::cuda {
 
-/// The mixes of so many lines.
+/// Makes the LineMix of the first `lines` lines.
 [[nodiscard]] std::vector<LineMix> line_mixes(const TileAxis& rows, int lines);
 
-/// Sets what follows from tiles and size: sides, lines, edges, and the bands for a device with so
-/// many multiprocessors.
+/// Fills in what follows from tiles and frame size: sides, lines, edges, and the bands for a device
+/// with `multiprocessors` multiprocessors.
 void describe_tiles(ClaheFrame& frame, const ClaheParams& params, const ImageDesc& desc,
                     int multiprocessors);
 
-/// The tiles' memory on the device that was current at allocate(). One thread at a time.
+/// Memory of the tiles, on the device that was current at allocate(). One thread at a time.
 class DeviceTiles {
  public:
-  /// Memory of so many tiles without a history. Throws Error(unavailable).
+  /// Allocates states of `tiles` tiles without a history. Throws Error(unavailable).
   void allocate(int tiles);
   [[nodiscard]] TileState* states() const { return states_.get(); }
   [[nodiscard]] std::uint16_t* levels() const { return levels_.get(); }
 
-  // As of a Filter, of tiles with levels up to `max_value`; they wait for the frames under way.
+  // Saves and loads histories as Filter does, for tiles with levels up to `max_value`; waits for
+  // the frames in flight.
   [[nodiscard]] std::string save(const ClaheParams& params, const tone::Control& control,
                                  int max_value) const;
   void load(std::string_view state, const ClaheParams& params, tone::Control& control,

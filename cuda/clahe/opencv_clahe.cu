@@ -7,11 +7,11 @@ namespace equalux::cuda {
 namespace {
 
 constexpr int kTileCountThreads = 256;
-/// Levels that a block takes at a time.
+/// Block size of tables: the levels that a block handles at a time.
 constexpr int kTableThreads = 256;
 constexpr int kApplyThreads = 128;
 
-/// Sample x of a row.
+/// Loads sample x of a row.
 template <bool kWords>
 __device__ __forceinline__ std::uint32_t sample_at(const std::uint8_t* row, int x, bool aligned) {
   if constexpr (!kWords) return row[x];
@@ -20,8 +20,9 @@ __device__ __forceinline__ std::uint32_t sample_at(const std::uint8_t* row, int 
   return at[0] | static_cast<std::uint32_t>(at[1]) << 8;
 }
 
-/// A block counts one band of a tile's lines, mirrored ones too: bytes in shared memory, words
-/// where all of a tile's blocks count, as their 65,536 counters have no other place.
+/// Counts one band of a tile's lines per block, including mirrored columns and rows. Neighbouring
+/// threads take neighbouring samples. 8-bit levels are counted in shared memory first; 16-bit
+/// levels straight in device memory with atomics, since 65,536 counters exceed shared memory.
 template <bool kWords>
 __global__ void __launch_bounds__(kTileCountThreads)
     opencv_count_kernel(const __grid_constant__ OpencvFrame f) {
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kTileCountThreads)
   }
 }
 
-/// The sum of a value a thread, over the block, for all of its threads.
+/// Sums the threads' values over the block; all threads get the sum.
 __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_t* warp_sums) {
   const std::uint32_t sum = warp_sum(x);
   __syncthreads();
@@ -66,7 +67,8 @@ __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_
   return all;
 }
 
-/// A block makes a tile's table, kTableThreads levels at a time.
+/// Makes one tile's table per block, kTableThreads levels at a time: first the clipped excess, then
+/// the running sum with a carry from step to step. Counters are cleared on the way.
 __global__ void __launch_bounds__(kTableThreads)
     opencv_table_kernel(const __grid_constant__ OpencvFrame f) {
   __shared__ std::uint32_t warp_sums[kTableThreads / kLanes];
@@ -103,13 +105,13 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-/// A thread a pixel; a block has neighbours of one row.
+/// Interpolates one pixel per thread; a block has 128 neighbours of one row, so that loads and
+/// stores of samples are coalesced. The four look-ups in the tiles' tables are loads from L2.
 template <bool kWords>
 __global__ void __launch_bounds__(kApplyThreads)
     opencv_apply_kernel(const __grid_constant__ OpencvFrame f) {
   const int x = static_cast<int>(blockIdx.x * kApplyThreads + threadIdx.x);
   const auto y = static_cast<int>(blockIdx.y);
-  // Columns and rows do not change from frame to frame.
   wait_then_release();
   if (x >= f.width) return;
   const OpencvMix column = f.columns[x];

@@ -10,7 +10,7 @@
 namespace equalux::cuda {
 namespace {
 
-/// Blocks that count, for each multiprocessor.
+/// Counting blocks per multiprocessor.
 constexpr int kOpencvCountingBlocks = 8;
 
 void append_mixes(const opencv::Axis& axis, std::vector<OpencvMix>& mixes) {

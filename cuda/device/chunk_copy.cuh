@@ -4,15 +4,17 @@
 
 #include "cuda/equalize/fused/fused_config.h"
 
-/// Moving a warp's chunks between device memory and its slots in shared memory.
+/// Copies between device memory and a warp's slots in shared memory, asynchronous (cp.async) where
+/// the device has that.
 namespace equalux::cuda {
 
 __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/// 16 bytes past the first-level cache and the registers; before compute capability 8.0 through
-/// the registers. Seen by the issuing thread after copies_wait().
+/// Copies 16 bytes into shared memory, past the first-level cache and the registers. Before compute
+/// capability 8.0 the copy goes through registers. The issuing thread sees the bytes after
+/// copies_wait().
 __device__ __forceinline__ void copy_vector_async(std::uint8_t* to, const std::uint8_t* from) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from)
@@ -22,7 +24,8 @@ __device__ __forceinline__ void copy_vector_async(std::uint8_t* to, const std::u
 #endif
 }
 
-/// Copies a vector where `wanted`, else nothing; without a branch.
+/// Copies a vector where `wanted`, else nothing. The copy is predicated, so that the warp does not
+/// branch.
 __device__ __forceinline__ void copy_vector_async_if(bool wanted, std::uint8_t* to,
                                                      const std::uint8_t* from) {
 #if __CUDA_ARCH__ >= 800
@@ -37,7 +40,7 @@ __device__ __forceinline__ void copy_vector_async_if(bool wanted, std::uint8_t* 
 #endif
 }
 
-/// Copies a vector of which only the first `bytes` of 16 exist, 0 to 16; the rest becomes 0.
+/// Copies the first `bytes` (0 to 16) of a vector and fills the rest with zeros.
 __device__ __forceinline__ void copy_some_async(std::uint8_t* to, const std::uint8_t* from,
                                                 int bytes) {
 #if __CUDA_ARCH__ >= 800
@@ -51,7 +54,8 @@ __device__ __forceinline__ void copy_some_async(std::uint8_t* to, const std::uin
 #endif
 }
 
-/// kBytes where they exist, else as many zeros; without a branch.
+/// Copies kBytes where they exist, else writes as many zeros. The size is an operand, so that the
+/// warp does not branch.
 template <int kBytes>
 __device__ __forceinline__ void copy_all_or_nothing_async(std::uint8_t* to,
                                                           const std::uint8_t* from, bool exist) {
@@ -75,7 +79,7 @@ __device__ __forceinline__ void copy_all_or_nothing_async(std::uint8_t* to,
 #endif
 }
 
-/// 4 bytes, through the first-level cache.
+/// Copies 4 bytes through the first-level cache; cp.async bypasses that only for 16 bytes.
 __device__ __forceinline__ void copy_word_async(std::uint8_t* to, const std::uint8_t* from) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from)
@@ -85,14 +89,14 @@ __device__ __forceinline__ void copy_word_async(std::uint8_t* to, const std::uin
 #endif
 }
 
-/// Ends a group of copies; a group may be empty.
+/// Ends a group of asynchronous copies; a group may be empty.
 __device__ __forceinline__ void copies_commit() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/// Waits until at most kPending of this thread's groups are under way.
+/// Waits until at most kPending of this thread's groups of copies are still under way.
 template <int kPending>
 __device__ __forceinline__ void copies_wait() {
 #if __CUDA_ARCH__ >= 800
@@ -100,7 +104,8 @@ __device__ __forceinline__ void copies_wait() {
 #endif
 }
 
-/// Calls `work` with each place of a lane's vectors in a span of kCapacity bytes.
+/// Calls `work` with the byte offset of each vector that a lane has in a span of kCapacity bytes.
+/// Neighbouring lanes take neighbouring vectors, so that accesses are coalesced.
 template <int kCapacity, typename Work>
 __device__ __forceinline__ void for_vectors(int lane, Work work) {
   constexpr int kStep = kLanes * kVectorBytes;
@@ -111,14 +116,14 @@ __device__ __forceinline__ void for_vectors(int lane, Work work) {
   }
 }
 
-/// A warp starts the copy of a whole span, aligned to 16 bytes.
+/// Starts a warp's copy of a whole span that is aligned to 16 bytes.
 template <int kCapacity>
 __device__ __forceinline__ void load_whole(std::uint8_t* slot, const std::uint8_t* from, int lane) {
   for_vectors<kCapacity>(lane, [=](int at) { copy_vector_async(slot + at, from + at); });
 }
 
-/// A warp starts the copy of a span of which `bytes` exist; the rest becomes 0. Without kAligned,
-/// byte by byte.
+/// Starts a warp's copy of a span of which only the first `bytes` exist, and fills the rest with
+/// zeros. Unaligned spans are copied byte by byte, through registers.
 template <bool kAligned, int kCapacity>
 __device__ __forceinline__ void load_some(std::uint8_t* slot, const std::uint8_t* from, int bytes,
                                           int lane) {
@@ -134,19 +139,20 @@ __device__ __forceinline__ void load_some(std::uint8_t* slot, const std::uint8_t
   }
 }
 
-/// A lane writes 16 bytes. Nobody on the device reads the result again, so it should push nothing
-/// else out of L2.
+/// Writes 16 bytes of a lane to device memory with a streaming store: no kernel reads them again,
+/// so they should not displace other data from L2.
 __device__ __forceinline__ void store_vector(std::uint8_t* to, const std::uint8_t* from) {
   __stcs(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(from));
 }
 
-/// A warp writes a whole span, aligned to 16 bytes. The caller has synchronised the warp.
+/// Writes a warp's whole span, aligned to 16 bytes. The caller has synchronised the warp after the
+/// slot was filled.
 template <int kCapacity>
 __device__ __forceinline__ void store_whole(std::uint8_t* to, const std::uint8_t* slot, int lane) {
   for_vectors<kCapacity>(lane, [=](int at) { store_vector(to + at, slot + at); });
 }
 
-/// A warp writes the first `bytes` of a span.
+/// Writes the first `bytes` of a warp's span; what is not a whole vector goes byte by byte.
 template <bool kAligned>
 __device__ __forceinline__ void store_some(std::uint8_t* to, const std::uint8_t* slot, int bytes,
                                            int lane) {

@@ -7,32 +7,35 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/launch_device.h"
 
-/// Kernels that are launched before the one ahead of them has ended; see EarlyLaunch.
+/// Programmatic dependent launch: a kernel may start before the one ahead of it in the stream has
+/// ended; see EarlyLaunch.
 namespace equalux::cuda {
 
-/// A kernel that waits for the results before it.
+/// Waits until the kernel ahead in the stream has ended and its results are visible. Does nothing
+/// before compute capability 9.0, where kernels of a stream do not overlap.
 __device__ __forceinline__ void wait_for_results() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
 
-/// A kernel that lets the next one start.
+/// Lets the next kernel of the stream start; its own wait_for_results() still waits for the end of
+/// this one.
 __device__ __forceinline__ void release() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-/// A kernel that waits for the results before it, then lets the next one start. So that one may,
-/// ahead of its own wait, read what kernels before this wrote.
+/// Waits for the results of the kernel ahead, then lets the next one start. Because this wait comes
+/// first, the next kernel may read what kernels before this one wrote, even ahead of its own wait.
 __device__ __forceinline__ void wait_then_release() {
   wait_for_results();
   release();
 }
 
-/// Launches a kernel that begins with wait_for_results() or wait_then_release(), without shared
-/// memory of a size of the launch. `what` names it where it fails.
+/// Launches a kernel that begins with wait_for_results() or wait_then_release() and has no dynamic
+/// shared memory. `what` names the launch in the error where it fails.
 template <typename... Parameters>
 void launch_early(const LaunchDevice& device, const char* what, void (*kernel)(Parameters...),
                   dim3 grid, dim3 block, cudaStream_t stream,

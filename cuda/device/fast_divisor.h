@@ -4,10 +4,11 @@
 
 #include "src/format/pixel_math.h"
 
-/// Division by what a launch knows beforehand.
+/// Division by a number that the host knows before the launch.
 namespace equalux::cuda {
 
-/// n / d for n below 2^31 by one multiplication (Granlund and Montgomery 1994).
+/// n / d for n below 2^31 as one multiplication and a shift (Granlund and Montgomery 1994); a GPU
+/// has no instruction for integer division.
 struct FastDivisor {
   std::uint32_t divisor = 1;
   std::uint32_t multiplier = 0;

@@ -4,7 +4,8 @@
 
 namespace equalux::cuda {
 
-/// Calls `work` with 0, 1 ... as constants.
+/// Calls `work` with 0, 1 ... kCount - 1 as compile-time constants, so that they can be template
+/// arguments.
 template <int kCount, typename Work>
 __device__ __forceinline__ void for_constants(Work work) {
   if constexpr (kCount > 0) {

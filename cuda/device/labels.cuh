@@ -2,13 +2,13 @@
 
 #include <cstdint>
 
-/// Connected components by union-find in one array: a pixel's label is the index of another pixel
-/// of its component, never a later one, or its own at the root. Joins are atomic minima (after
-/// Komura 2015 and Playne and Hawick 2018); a warp looks at 32 pixels of a row, whose runs begin as
-/// one.
+/// Connected components by union-find in one array. A pixel's label is the index of a pixel of its
+/// component that is never a later one, and a root's label is its own index. Joins are atomic
+/// minima (after Komura 2015 and Playne and Hawick 2018). A warp handles 32 pixels of a row, and
+/// each run of set pixels among them begins as one component, which saves most joins.
 namespace equalux::cuda {
 
-/// A lane's pixel.
+/// The pixel that a lane handles.
 struct Pixel {
   int x;
   int y;
@@ -21,8 +21,9 @@ struct Pixel {
   }
 };
 
-/// Calls body(pixel) for all pixels of a plane, and some outside it, by blocks of 32 x 8 threads,
-/// as many as there are: a warp has 32 pixels of a row.
+/// Calls body(pixel) for all pixels of a plane, and for some beyond its right and lower edge.
+/// Blocks of 32 x 8 threads walk the plane with the grid's stride; a warp has 32 pixels of a row,
+/// so that its accesses are coalesced.
 template <typename Body>
 __device__ __forceinline__ void for_pixels(int width, int height, const Body& body) {
   const int across = (width + 31) / 32;
@@ -34,7 +35,8 @@ __device__ __forceinline__ void for_pixels(int width, int height, const Body& bo
   }
 }
 
-/// The root of a label. Others may join components meanwhile.
+/// Finds the root of a label. Other threads may join components meanwhile; reads are volatile, so
+/// that their labels are seen.
 __device__ __forceinline__ std::uint32_t root_of(const std::uint32_t* labels, std::uint32_t at) {
   const volatile std::uint32_t* now = labels;
   std::uint32_t next = now[at];
@@ -45,9 +47,9 @@ __device__ __forceinline__ std::uint32_t root_of(const std::uint32_t* labels, st
   return at;
 }
 
-/// The same, halving the way for those who come after. A label that another thread has set
-/// meanwhile may be lost where it is that of no root any more; that thread goes on from the label
-/// that it found there.
+/// Finds the root and halves the path to it, which shortens later searches. The plain store may
+/// overwrite a label that another thread set meanwhile, but only of a pixel that is no root any
+/// more; the other thread goes on from the label that it replaced, so no join is lost.
 __device__ __forceinline__ std::uint32_t shortened_root_of(std::uint32_t* labels,
                                                            std::uint32_t at) {
   volatile std::uint32_t* now = labels;
@@ -61,7 +63,8 @@ __device__ __forceinline__ std::uint32_t shortened_root_of(std::uint32_t* labels
   return at;
 }
 
-/// `kShorten`: where ways may be long, across a whole frame.
+/// Joins the components of two pixels. kShorten halves the paths: for components that may reach
+/// across a whole frame.
 template <bool kShorten>
 __device__ __forceinline__ void join(std::uint32_t* labels, std::uint32_t a, std::uint32_t b) {
   while (true) {
@@ -73,26 +76,28 @@ __device__ __forceinline__ void join(std::uint32_t* labels, std::uint32_t a, std
       a = b;
       b = other;
     }
-    // The later root gets the earlier one as its label, unless it is no root any more.
+    // Hangs the later root below the earlier one, unless another thread made it a non-root first.
     const std::uint32_t before = atomicMin(labels + a, b);
     if (before == a) return;
     a = before;
   }
 }
 
-/// The first lane of the run of set lanes that this lane, which is set, lies in.
+/// Finds the first lane of the run of set lanes that contains this lane, which is set itself.
 __device__ __forceinline__ int run_begin(std::uint32_t set, int lane) {
   const std::uint32_t gaps = ~set & ((1U << lane) - 1);
   return gaps == 0 ? 0 : 32 - __clz(static_cast<int>(gaps));
 }
 
-/// Lanes from `begin` on that are set, without a gap.
+/// Counts the set lanes from `begin` on, up to the first gap.
 __device__ __forceinline__ int run_length(std::uint32_t set, int begin) {
-  const std::uint32_t from = ~(set >> begin);  // its lowest gap; shifted-in zeros are gaps
+  const std::uint32_t from = ~(set >> begin);  // its lowest set bit is the first gap; bits shifted
+                                               // in count as gaps
   return from == 0 ? 32 : __ffs(static_cast<int>(from)) - 1;
 }
 
-/// First labels: a pixel that is set has its run's first pixel of the warp. For whole warps.
+/// Gives each set pixel the index of the first pixel of its run within the warp as its label. All
+/// 32 lanes call it.
 __device__ __forceinline__ void begin_label(std::uint32_t* labels, const Pixel& pixel, bool set) {
   const std::uint32_t all = __ballot_sync(~0U, set);
   if (!set) return;
@@ -100,8 +105,9 @@ __device__ __forceinline__ void begin_label(std::uint32_t* labels, const Pixel& 
   labels[pixel.index()] = pixel.index() - back;
 }
 
-/// Joins a set pixel with its neighbours to the left and above; set(dx, dy) tells of them, and is
-/// not asked outside the plane. Joins that a neighbour makes as well are left out.
+/// Joins a set pixel with its neighbours to the left and above. set(dx, dy) tells whether a
+/// neighbour is set, and is not asked outside the plane. Joins that a neighbouring thread makes
+/// anyway are left out, since each costs an atomic.
 template <bool kCorners, typename Set>
 __device__ __forceinline__ void join_neighbours(std::uint32_t* labels, const Pixel& pixel,
                                                 const Set& set) {

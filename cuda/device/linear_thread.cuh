@@ -2,10 +2,12 @@
 
 #include <cstdint>
 
-/// Threads of any 3-D grid of 3-D blocks as one line, and the elements that each of them handles.
+/// Numbers the threads of any 3-D grid of 3-D blocks in one line, and says which elements each of
+/// them handles.
 namespace equalux::cuda {
 
-/// The most threads that a block of any device has; kernels are compiled so that they take as many.
+/// The largest block of any CUDA device; kernels are compiled so that they can run with as many
+/// threads.
 inline constexpr int kMostThreads = 1024;
 
 __device__ __forceinline__ std::uint32_t thread_in_block() {
@@ -22,20 +24,22 @@ __device__ __forceinline__ std::uint64_t blocks_of_grid() {
   return std::uint64_t{gridDim.x} * gridDim.y * gridDim.z;
 }
 
-/// The elements of one thread: first, first + apart, first + 2 apart ... below end.
+/// The elements of one thread: first, first + apart, first + 2 apart ... below end. 64 bits, since
+/// the last step may pass 2^32.
 struct Walk {
   std::uint64_t first;
   std::uint64_t end;
   std::uint64_t apart;
 };
 
-/// Neighbouring threads take neighbouring elements: a warp's accesses are coalesced.
+/// Gives neighbouring threads neighbouring elements, so that a warp's accesses are coalesced.
 __device__ __forceinline__ Walk interleaved_walk(std::uint32_t count) {
   return {block_in_grid() * threads_of_block() + thread_in_block(), count,
           blocks_of_grid() * threads_of_block()};
 }
 
-/// Each thread takes a run of its own: a warp's accesses lie a run apart and do not coalesce.
+/// Gives each thread a run of elements of its own: the accesses of a warp lie one run apart and are
+/// not coalesced.
 __device__ __forceinline__ Walk contiguous_walk(std::uint32_t count) {
   const Walk all = interleaved_walk(count);
   const std::uint64_t run = (count + all.apart - 1) / all.apart;
@@ -43,8 +47,9 @@ __device__ __forceinline__ Walk contiguous_walk(std::uint32_t count) {
   return {first, first + run < count ? first + run : count, 1};
 }
 
-/// Calls use(i, load(i)) for every element i of the walk, with kInFlight loads under way before the
-/// first of them is used (the report's section 5.4, instruction level parallelism).
+/// Calls use(i, load(i)) for every element i of the walk. kInFlight loads are issued before the
+/// first of them is used, so that their latencies overlap (the report's section 5.4, instruction
+/// level parallelism).
 template <int kInFlight, typename Load, typename Use>
 __device__ __forceinline__ void walk_in_flight(const Walk& walk, Load load, Use use) {
   for (std::uint64_t first = walk.first; first < walk.end; first += kInFlight * walk.apart) {

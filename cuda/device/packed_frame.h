@@ -9,14 +9,15 @@
 #include "cuda/device/fast_divisor.h"
 #include "src/format/layout.h"
 
-/// Packed RGB and gray8 frames as the kernels of the staged chain see them.
+/// Packed RGB and gray8 frames as the kernels of the staged chain address them.
 namespace equalux::cuda {
 
-/// Pixels that a thread loads or stores as one group, where their alignment allows it.
+/// Pixels that a thread loads or stores in one access, where alignment allows it.
 inline constexpr int kGroup = 4;
 
-/// Pixels numbered along the rows; `Byte` is const for frames that are only read. A frame whose
-/// rows follow one another without a gap is one long row.
+/// A frame whose pixels are numbered row by row; `Byte` is const for frames that are only read. A
+/// frame without gaps between its rows counts as one long row, so that groups of pixels may cross
+/// row ends.
 template <typename Byte>
 struct PackedFrame {
   Byte* data = nullptr;
@@ -31,11 +32,12 @@ struct PackedFrame {
   }
 };
 
-/// Selectors of __byte_perm between a pixel as it lies in memory and one with r, g, b in bytes 0, 1
-/// and 2.
+/// Selectors of __byte_perm that convert between a pixel as it lies in memory and a word with r, g
+/// and b in its bytes 0, 1 and 2.
 struct PixelOrder {
-  std::uint32_t load = 0;   ///< of (pixel, 0): byte 3 becomes 0
-  std::uint32_t store = 0;  ///< of (r g b, original pixel): a fourth byte is the original's
+  std::uint32_t load = 0;   ///< for (pixel, 0): byte 3 becomes 0
+  std::uint32_t store = 0;  ///< for (rgb word, original pixel): a fourth byte is taken from the
+                            ///< original
 
   static PixelOrder of(PixelFormat format) {
     const RgbLayout at = rgb_layout(format);
@@ -52,12 +54,12 @@ struct PixelOrder {
   }
 };
 
-/// Pixels of a frame: at most kMaxPixels, so that they fit.
+/// Number of pixels of a frame; kMaxPixels bounds it, so that 32 bits hold it.
 [[nodiscard]] inline std::uint32_t pixels_of(const ImageDesc& desc) {
   return static_cast<std::uint32_t>(desc.width) * static_cast<std::uint32_t>(desc.height);
 }
 
-/// True where a row does not begin right after the one above it.
+/// True where there is a gap between the end of a row and the beginning of the next one.
 template <typename View>
 [[nodiscard]] bool has_gaps(const View& view) {
   const std::ptrdiff_t row =
@@ -65,7 +67,7 @@ template <typename View>
   return view.desc.height > 1 && view.stride[0] != row;
 }
 
-/// The frame of a ConstImageView or ImageView.
+/// Describes a ConstImageView or ImageView for a kernel.
 template <typename View>
 [[nodiscard]] auto packed_frame(const View& view) {
   using Byte = std::remove_pointer_t<typename decltype(view.data)::value_type>;
@@ -74,8 +76,8 @@ template <typename View>
   return PackedFrame<Byte>{view.data[0], view.stride[0], FastDivisor::of(width)};
 }
 
-/// True where every group of kGroup pixels is aligned for one access (4-byte pixels, 16 bytes) or
-/// for words (others, 4 bytes), and none reaches over the end of a row.
+/// True where kernels may access groups of kGroup pixels: each group is aligned (16 bytes for
+/// 4-byte pixels, else 4 bytes), and none crosses the end of a row.
 template <typename View>
 [[nodiscard]] bool takes_groups(const View& view) {
   const std::ptrdiff_t alignment = traits(view.desc.format).step[0] == 4 ? 16 : 4;

@@ -5,10 +5,10 @@
 #include "cuda/device/packed_frame.h"
 #include "src/format/pixel_math.h"
 
-/// Loading and storing packed pixels of kStep bytes, one by one or in groups.
+/// Loads and stores of packed pixels of kStep bytes, one by one or in groups.
 namespace equalux::cuda {
 
-/// A pixel's bytes in memory order from the lowest on. Any alignment.
+/// Loads a pixel of any alignment; its first byte in memory becomes the lowest byte of the word.
 template <int kStep>
 __device__ __forceinline__ std::uint32_t load_pixel(const std::uint8_t* from) {
   std::uint32_t word = 0;
@@ -25,12 +25,12 @@ __device__ __forceinline__ void store_pixel(std::uint8_t* to, std::uint32_t word
     to[i] = static_cast<std::uint8_t>(word >> (8 * i));
 }
 
-/// kGroup pixels as they lie in memory.
+/// kGroup pixels in the words that they occupy in memory.
 template <int kStep>
 struct alignas(4 * (kStep == 4 ? 4 : 1)) PixelGroup {
   std::uint32_t words[kStep];
 
-  /// Pixel k; bytes above its kStep are anything.
+  /// Extracts pixel k; bytes above its kStep are undefined.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pixel(int k) const {
     if constexpr (kStep == 4) return words[k];
     if constexpr (kStep == 1) return words[0] >> (8 * k);
@@ -42,7 +42,7 @@ struct alignas(4 * (kStep == 4 ? 4 : 1)) PixelGroup {
     }
   }
 
-  /// The group of four pixels whose bytes above kStep are anything.
+  /// Packs four pixels into a group; their bytes above kStep are ignored.
   static __device__ __forceinline__ PixelGroup of(const std::uint32_t (&p)[kGroup]) {
     if constexpr (kStep == 4) return {{p[0], p[1], p[2], p[3]}};
     if constexpr (kStep == 3) {
@@ -56,7 +56,8 @@ struct alignas(4 * (kStep == 4 ? 4 : 1)) PixelGroup {
   }
 };
 
-/// `from` as takes_groups() asks.
+/// Loads a group in one access of 16 bytes or in kStep words; `from` is aligned as takes_groups()
+/// requires.
 template <int kStep>
 __device__ __forceinline__ PixelGroup<kStep> load_group(const std::uint8_t* from) {
   PixelGroup<kStep> group;
@@ -83,7 +84,7 @@ __device__ __forceinline__ void store_group(std::uint8_t* to, const PixelGroup<k
   }
 }
 
-/// HSV of a pixel as it lies in memory.
+/// Converts a pixel, as it lies in memory, to HSV.
 __device__ __forceinline__ Hsv hsv_of(std::uint32_t pixel, const PixelOrder& order) {
   const std::uint32_t rgb = __byte_perm(pixel, 0, order.load);
   return rgb_to_hsv_pixel(static_cast<std::int32_t>(rgb & 0xFFU),
@@ -91,7 +92,7 @@ __device__ __forceinline__ Hsv hsv_of(std::uint32_t pixel, const PixelOrder& ord
                           static_cast<std::int32_t>(rgb >> 16));
 }
 
-/// The pixel of an HSV value as it lies in memory; a fourth byte is `original`'s.
+/// Converts an HSV value to a pixel as it lies in memory; a fourth byte comes from `original`.
 __device__ __forceinline__ std::uint32_t pixel_of(const Hsv& hsv, std::uint32_t original,
                                                   const PixelOrder& order) {
   const Rgb rgb = hsv_to_rgb_pixel(hsv);

@@ -5,11 +5,12 @@
 #include "cuda/device/yuv_cells.cuh"
 #include "src/format/layout.h"
 
-/// Cells that a frame has only in part: the last of a row of odd width, and those of a line of
-/// 4:2:0 chroma that covers one row. Rare, so short rather than fast.
+/// Chroma cells of which the frame has only some luma samples: the last cell of a row of odd width,
+/// and 4:2:0 cells of the last line of an odd height. They are rare, so the code is short rather
+/// than fast.
 namespace equalux::cuda {
 
-/// Which luma samples a chunk's cells lack: column `pixels`, and the second row.
+/// The luma samples that a chunk's cells lack: the column `pixels`, and the second row.
 struct MissingLuma {
   bool column;
   bool row;
@@ -26,7 +27,8 @@ __device__ __forceinline__ MissingLuma missing_luma(const FusedParams& p, Chunk 
   return missing;
 }
 
-/// Takes back the values of samples that are missing beside chroma that is not.
+/// Removes from the histogram the values of luma samples that do not exist although their chroma
+/// does.
 template <typename Layout, typename Counter>
 __device__ __noinline__ void uncount_missing(const FusedParams& p, const std::uint8_t* slot,
                                              int lane, Chunk chunk, Counter counter) {
@@ -45,8 +47,9 @@ __device__ __noinline__ void uncount_missing(const FusedParams& p, const std::ui
   }
 }
 
-/// Puts copies of their neighbours in place of the missing samples: the mean gain of a cell is that
-/// of the samples it has. Returns what stood beyond an odd row, for keep_extra_luma().
+/// Replaces missing luma samples by copies of their neighbours, so that the mean gain of a cell is
+/// that of the samples that exist. Returns the luma byte beyond the end of an odd row, for
+/// keep_extra_luma().
 template <typename Layout>
 __device__ __noinline__ std::uint8_t mend_missing(const FusedParams& p, std::uint8_t* slot,
                                                   int lane, Chunk chunk) {
@@ -66,7 +69,8 @@ __device__ __noinline__ std::uint8_t mend_missing(const FusedParams& p, std::uin
   return extra;
 }
 
-/// Packed 4:2:2 has a second luma byte in its last cell whatever the width; it stays what it was.
+/// Restores the second luma byte of the last cell: packed 4:2:2 rows of odd width hold one, and it
+/// must not change.
 template <typename Layout>
 __device__ __forceinline__ void keep_extra_luma(std::uint8_t* slot, int lane, const Chunk& chunk,
                                                 std::uint8_t extra) {

@@ -4,32 +4,33 @@
 
 #include "cuda/device/gain_scale.h"
 
-/// Words and single bytes of registers, and the rounding product of a code and a gain.
+/// Words and their bytes in registers, and the rounded product of a code and a gain.
 namespace equalux::cuda {
 
-/// Byte `i` of consecutive words. After unrolling, one byte permutation.
+/// Extracts byte `i` of consecutive words. With a constant `i`, as in unrolled loops, this is one
+/// byte permutation.
 __device__ __forceinline__ std::uint32_t byte_of(const std::uint32_t* words, int i) {
   return __byte_perm(words[i / 4], 0, 0x4440 | (i % 4));
 }
 
-/// A byte of the words, times 256.
+/// Extracts a byte of the words, multiplied by 256, in one byte permutation.
 __device__ __forceinline__ std::uint32_t byte_times_256(const std::uint32_t* words, int i) {
   return __byte_perm(words[i / 4], 0, 0x4404 | (i % 4) << 4);
 }
 
-/// Bytes i and j in the upper bytes of a word's halves; the lower bytes are anything. Halves
-/// compare as their upper bytes do.
+/// Puts bytes i and j into the upper bytes of a word's two halves; the lower bytes are undefined.
+/// Halves so made compare as their upper bytes do, unless these are equal.
 __device__ __forceinline__ std::uint32_t upper_bytes(const std::uint32_t* words, int i, int j) {
   return __byte_perm(words[i / 4], words[j / 4], (4 + j % 4) << 12 | (i % 4) << 4);
 }
 
-/// Four results' lowest bytes as one word.
+/// Packs the lowest bytes of four results into a word.
 __device__ __forceinline__ std::uint32_t pack(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                               std::uint32_t d) {
   return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-/// 16 or 8 bytes as words.
+/// Loads 16 or 8 bytes as words.
 template <int kBytes>
 __device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
   static_assert(kBytes == 16 || kBytes == 8);
@@ -56,8 +57,8 @@ __device__ __forceinline__ void store_words(std::uint8_t* to, const std::uint32_
   }
 }
 
-/// Stores to device memory where nobody on the device reads it again: it should push nothing else
-/// out of L2.
+/// Writes to device memory with a streaming store: no kernel reads the bytes again, so they should
+/// not displace other data from L2.
 template <int kBytes>
 __device__ __forceinline__ void stream_words(std::uint8_t* to, const std::uint32_t* words) {
   static_assert(kBytes == 16 || kBytes == 8);
@@ -68,12 +69,13 @@ __device__ __forceinline__ void stream_words(std::uint8_t* to, const std::uint32
   }
 }
 
-/// round(c gain) in the low 16 bits, for a code times 256 and a gain of float_gain() times
+/// Computes round(c gain) into the low 16 bits, from 256 c and a gain of float_gain() times
 /// kGainScale.
 ///
-/// Read as a float, the integer 256 c is the denormal 2^-141 c. The fused product is 2^-23 c gain
-/// + 1, whose last place is 2^-23: the sum's rounding to nearest is the rounding of c gain, and its
-/// lowest bits are the result. No conversion is needed. The gain never puts c gain on a half.
+/// Read as a float, the integer 256 c is the denormal 2^-141 c. The fused product plus 1 is 2^-23 c
+/// gain + 1, whose last place is 2^-23: rounding that sum to nearest rounds c gain, and its lowest
+/// bits are the result. No conversion between integers and floats is needed. float_gain() makes
+/// sure that c gain is never a half, where rounding to even would differ from rounding up.
 __device__ __forceinline__ std::uint32_t scale_rounded(std::uint32_t code_times_256, float gain) {
   return __float_as_uint(__fmaf_rn(__uint_as_float(code_times_256), gain, 1.0f));
 }

@@ -7,8 +7,8 @@
 namespace equalux::cuda {
 namespace {
 
-constexpr int kWarps = 8;  // of a block
-constexpr int kRows = 8;   // of a warp
+constexpr int kWarps = 8;  // of a block: 256 threads
+constexpr int kRows = 8;   // of each warp
 
 __global__ void copy_planes_kernel(const __grid_constant__ PlaneCopies copies) {
   copy_rows(copies, static_cast<int>(blockIdx.x) * 512, static_cast<int>(threadIdx.x),

@@ -4,11 +4,12 @@
 
 #include "cuda/convolve/convolve.h"
 
-/// Copying what a filter leaves as it is, by warps of the filter's own launch.
+/// Copies of the planes that a filter does not change, by warps of the filter's own launch.
 namespace equalux::cuda {
 
-/// A warp copies 512 bytes from byte `begin` on of `count` rows. Rows of all planes are numbered
-/// one after another.
+/// Copies 512 bytes, from byte `begin` on, of each of `count` rows: a lane has 16 bytes, so that
+/// accesses are coalesced. Four rows are loaded before the first is stored, which overlaps their
+/// latencies. Rows of both planes are numbered one after another.
 __device__ __forceinline__ void copy_rows(const PlaneCopies& copies, int begin, int lane, int first,
                                           int count) {
   constexpr int kAtOnce = 4;

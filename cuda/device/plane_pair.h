@@ -9,8 +9,8 @@
 
 namespace equalux::cuda {
 
-/// Samples of a frame that is read, and where they go in one that is written. Strides are bytes and
-/// may be negative.
+/// The samples of a plane that is read, and where they go in the plane that is written. Strides are
+/// bytes and may be negative.
 struct PlanePair {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -22,7 +22,7 @@ struct PlanePair {
     const auto p = static_cast<std::size_t>(plane);
     return {in.data[p], out.data[p], in.stride[p], out.stride[p]};
   }
-  /// Those of a component; see samples_of().
+  /// Describes the samples of one component; see samples_of().
   [[nodiscard]] static PlanePair of_component(const ConstImageView& in, const ImageView& out,
                                               int index) {
     const auto from = samples_of(in, index);
@@ -33,7 +33,7 @@ struct PlanePair {
   EQUALUX_HD const std::uint8_t* from(std::int64_t row) const { return in + in_stride * row; }
   EQUALUX_HD std::uint8_t* to(std::int64_t row) const { return out + out_stride * row; }
 
-  /// True where all addresses and strides are multiples of that.
+  /// True where all addresses and strides are multiples of `granule` bytes.
   [[nodiscard]] bool is_multiple(std::uintptr_t granule) const {
     const auto all = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out) |
                      static_cast<std::uintptr_t>(in_stride) |

@@ -4,17 +4,17 @@
 
 #include "cuda/equalize/fused/fused_config.h"
 
-/// Histograms in shared memory whose additions never meet.
+/// Histograms in shared memory without bank conflicts.
 ///
-/// A table has a row of 32 words, one a lane, for each of 256 values: a warp's 32 increments lie in
-/// 32 banks, whatever the values, and a flat image costs what any other does. Warps share a table,
-/// so additions are atomic.
+/// A table has 256 rows, one for each value, of 32 counters, one for each lane: the 32 increments
+/// of a warp fall into 32 different banks, whatever the values are, and a flat image costs as much
+/// as any other. Several warps share a table, so increments are atomic.
 ///
-/// Two tables lie side by side, so that a row has 256 bytes and the value is the second byte of the
-/// address: one byte permutation makes it. A single table has rows of 128 bytes.
+/// Two tables lie side by side: a row then has 256 bytes, so that the value is the second byte of
+/// the address, and one byte permutation makes the address. A single table has rows of 128 bytes.
 namespace equalux::cuda {
 
-/// One thread's counters among kTables.
+/// The counters of one thread in one of kTables tables.
 template <int kTables>
 class ValueCounter {
  public:
@@ -32,7 +32,7 @@ class ValueCounter {
     atomicSub(word(value * kRowBytes + mine_), 1U);
   }
 
-  /// Counts two values, bytes kByte of a word's halves.
+  /// Counts two values: byte kByte of each half of a word.
   template <int kByte>
   __device__ __forceinline__ void add_pair(std::uint32_t pair) const {
     atomicAdd(word(address<kByte>(pair)), 1U);
@@ -56,8 +56,8 @@ class ValueCounter {
   std::uint32_t mine_;
 };
 
-/// What a table has counted of a value. Neighbouring threads take neighbouring values, so that they
-/// begin at different banks.
+/// Sums the 32 counters of a value in one table. Neighbouring threads sum neighbouring values and
+/// begin at different vectors of their rows, which avoids bank conflicts.
 template <int kTables>
 __device__ __forceinline__ std::uint32_t row_sum(const std::uint8_t* tables, int table, int value) {
   constexpr int kVectors = kLanes * 4 / 16;

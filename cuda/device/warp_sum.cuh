@@ -4,7 +4,7 @@
 
 #include "cuda/equalize/fused/fused_config.h"
 
-/// Sums and minima over a warp. All lanes call them and get the result.
+/// Sums and minima over a warp. All 32 lanes must call these functions, and all get the result.
 namespace equalux::cuda {
 
 __device__ __forceinline__ std::uint32_t warp_sum(std::uint32_t x) {
@@ -29,7 +29,7 @@ __device__ __forceinline__ std::uint32_t warp_min(std::uint32_t x) {
 #endif
 }
 
-/// The sum of the lanes below this one.
+/// Sums the values of the lanes below this one (an exclusive scan).
 __device__ __forceinline__ std::uint32_t warp_sum_before(std::uint32_t x) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   std::uint32_t sum = x;

@@ -15,7 +15,8 @@ __device__ __forceinline__ int pixel_x() {
   return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-/// Calls body(y) for the rows of a column of blocks; a grid has fewer rows than some frames.
+/// Calls body(y) for the rows of a block's column. A grid has at most 65,535 rows of blocks, and
+/// frames may have more rows.
 template <typename Body>
 __device__ __forceinline__ void for_rows(int rows, const Body& body) {
   for (int y = static_cast<int>(blockIdx.y); y < rows; y += static_cast<int>(gridDim.y))
@@ -26,6 +27,7 @@ __device__ __forceinline__ std::uint8_t class_at(const DeviceClasses& classes, i
   return classes.first[static_cast<std::ptrdiff_t>(y) * classes.width + x];
 }
 
+/// Tints packed pixels, one thread each; neighbouring threads take neighbouring pixels of a row.
 __global__ void tint_packed_kernel(const __grid_constant__ PlanePair plane, RgbLayout at,
                                    DeviceClasses classes,
                                    const __grid_constant__ ClassColours colours) {
@@ -46,7 +48,7 @@ __global__ void tint_packed_kernel(const __grid_constant__ PlanePair plane, RgbL
   });
 }
 
-/// Samples of one byte: gray, or luma.
+/// Tints samples of one byte, gray or luma, one thread each.
 __global__ void tint_samples_kernel(const __grid_constant__ PlanePair plane, bool gray,
                                     DeviceClasses classes,
                                     const __grid_constant__ ClassColours colours) {
@@ -60,7 +62,8 @@ __global__ void tint_samples_kernel(const __grid_constant__ PlanePair plane, boo
   });
 }
 
-/// Of `cells`, whose chroma samples lie `step` bytes apart.
+/// Tints the chroma of cells, one thread each. `step` is the distance of neighbouring chroma
+/// samples in bytes. A cell gets the mean colour of its pixels of all classes.
 __global__ void tint_chroma_kernel(const __grid_constant__ PlanePair cb,
                                    const __grid_constant__ PlanePair cr, CellCount cells, int step,
                                    Sampling sampling, int columns, bool interlaced,
@@ -97,6 +100,8 @@ __global__ void tint_chroma_kernel(const __grid_constant__ PlanePair cb,
   });
 }
 
+/// Draws the heat map, one thread per pixel: three times the level overflows from red into green
+/// into blue.
 __global__ void heat_kernel(DeviceClasses levels, std::uint8_t* out, std::ptrdiff_t stride) {
   const int x = pixel_x();
   wait_for_results();
@@ -110,8 +115,8 @@ __global__ void heat_kernel(DeviceClasses levels, std::uint8_t* out, std::ptrdif
   });
 }
 
-/// Rows of bytes, or of words of four pixels, which both planes and their rows are made of. A
-/// thread has kRowsAtOnce of them on their way.
+/// Loads of a thread in flight, to overlap their latency. The kernel copies rows of bytes, or of
+/// words of four pixels where both planes and their rows consist of whole words.
 constexpr int kRowsAtOnce = 4;
 template <typename Sample>
 __global__ void write_kernel(DeviceClasses classes, int factor, std::uint8_t* out,
@@ -133,7 +138,7 @@ __global__ void write_kernel(DeviceClasses classes, int factor, std::uint8_t* ou
 #pragma unroll
     for (int i = 0; i < kRowsAtOnce; ++i) {
       const int y = first + i * step;
-      // Products fit a byte: none carries into the next.
+      // Multiplies four bytes at once: products fit a byte, so that none carries into the next.
       if (y < rows) {
         reinterpret_cast<Sample*>(out + y * stride)[x] =
             static_cast<Sample>(samples[i] * static_cast<unsigned>(factor));

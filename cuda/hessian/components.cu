@@ -7,31 +7,33 @@
 #include "cuda/device/labels.cuh"
 #include "cuda/hessian/class_planes.h"
 
-/// Hysteresis, small components and holes: a plane of vessel_class() becomes one of 0 and 1.
+/// Hysteresis, small components and holes: turns a plane of vessel_class() into one of 0 and 1.
 ///
-/// Union-find in two stages (after Oliveira and Lotufo 2010): a block finds the components of its
-/// tile in shared memory, where a run of pixels of a row is one element; then only pixels at the
-/// sides of tiles are joined, and what is counted of a component is added up once a tile.
+/// Union-find in two stages (after Oliveira and Lotufo 2010). A block finds the components of its
+/// 32 x 32 tile in shared memory, where a run of pixels of a row is one element. Then only pixels
+/// along the sides of tiles are joined in device memory, and the size of a component is added up
+/// once per tile. So most atomics stay in shared memory.
 namespace equalux::cuda {
 namespace {
 
 constexpr std::uint32_t kMark = 0x80000000U;
 constexpr int kTile = 32;
 constexpr int kTilePixels = kTile * kTile;
-/// Components that a tile may have: those of a chessboard.
+/// Most components that a tile may have: those of a chessboard.
 constexpr int kTileComponents = kTilePixels / 2;
 constexpr int kRowsOfWarp = 4;
 constexpr dim3 kBlock(kTile, kTile / kRowsOfWarp);
 
-/// Components of a plane, tile by tile. Number n of tile t is at kTileComponents · t + n.
+/// Components of a plane, tile by tile: number n of tile t is at kTileComponents t + n of each
+/// list.
 struct TileComponents {
-  std::uint16_t* numbers;  ///< of a pixel's component in its tile, where it has one
+  std::uint16_t* numbers;  ///< of each pixel's component within its tile, if it is in one
   std::uint32_t* labels;
-  std::uint32_t* areas;   ///< pixels of a component, and kMark
-  std::uint32_t* counts;  ///< components of each tile
+  std::uint32_t* areas;   ///< pixels of a component, with kMark where it contains a strong pixel
+  std::uint32_t* counts;  ///< components in each tile
 };
 
-/// A plane in tiles.
+/// A plane of classes, cut into tiles.
 struct Tiles {
   DeviceClasses classes;
   unsigned across;
@@ -49,7 +51,7 @@ struct Tiles {
     return static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(classes.width) +
            static_cast<std::uint32_t>(x);
   }
-  /// Where the component of a pixel is in the lists of all tiles.
+  /// Finds the component of a pixel in the lists of all tiles.
   __device__ std::uint32_t component(const TileComponents& all, int x, int y) const {
     const unsigned tile =
         static_cast<unsigned>(y) / kTile * across + static_cast<unsigned>(x) / kTile;
@@ -57,11 +59,11 @@ struct Tiles {
   }
 };
 
-/// A thread's pixels of its block's tile: kRowsOfWarp below each other.
+/// Pixels that a thread handles of its block's tile: kRowsOfWarp of one column.
 struct TilePixels {
   std::uint32_t first;  ///< index in the plane
   std::uint32_t width;
-  int rows;  ///< that are in the plane
+  int rows;  ///< that lie in the plane
 
   __device__ explicit TilePixels(const Tiles& tiles) {
     const unsigned x = blockIdx.x % tiles.across * kTile + threadIdx.x;
@@ -75,7 +77,7 @@ struct TilePixels {
   }
 };
 
-/// The classes of a thread's pixels, 0 outside the plane.
+/// Loads the classes of a thread's pixels, 0 outside the plane.
 __device__ __forceinline__ void load_classes(const Tiles& tiles, const TilePixels& pixels,
                                              std::uint8_t (&classes)[kRowsOfWarp]) {
 #pragma unroll
@@ -83,21 +85,22 @@ __device__ __forceinline__ void load_classes(const Tiles& tiles, const TilePixel
     classes[i] = i < pixels.rows ? tiles.classes.first[pixels.index(i)] : std::uint8_t{0};
 }
 
-/// Where the first component of a block's tile is in the lists of all tiles.
+/// Finds the first entry of a block's tile in the lists of all tiles.
 __device__ __forceinline__ std::uint32_t list_of_tile() {
   return blockIdx.x * kTileComponents;
 }
 
-/// What a block knows of its tile's components: of runs by their first pixel.
+/// What a block keeps in shared memory about its tile's components; entries of a run are at its
+/// first pixel.
 struct SharedTile {
-  std::uint32_t rows[kTile];  ///< the pixels that are in components
+  std::uint32_t rows[kTile];  ///< bits of the pixels that are in components
   std::uint32_t labels[kTilePixels];
   std::uint32_t areas[kTilePixels];  ///< of roots, and later their numbers
   std::uint32_t count;
 };
 
-/// The lanes of a row and of the one above by whose runs two components touch, each pair once: the
-/// run of lane `own` of the row is joined with that of lane `above`.
+/// Calls join_lanes(own, above) for each pair of runs of a row and the row above that touch, once
+/// per pair.
 template <bool kCorners, typename Join>
 __device__ __forceinline__ void for_touching(std::uint32_t row, std::uint32_t above, int lane,
                                              const Join& join_lanes) {
@@ -110,11 +113,11 @@ __device__ __forceinline__ void for_touching(std::uint32_t row, std::uint32_t ab
   }
 }
 
-/// What most tiles have: no pixel in a component, or all.
+/// What most tiles consist of, which takes a short way: no pixel in a component, or all.
 enum class Mostly : std::uint8_t { none, all };
 
-/// The components of a block's tile: `set` and `marked` are its rows in this thread's warp. All
-/// threads call it.
+/// Finds the components of a block's tile. `set` and `marked` are bit masks of the warp's rows:
+/// pixels in components, and strong ones. All threads of the block call it.
 template <bool kCorners, Mostly kMostly>
 __device__ void label_tile(const TilePixels& pixels, const TileComponents& out, SharedTile& tile,
                            const std::uint32_t (&set)[kRowsOfWarp],
@@ -195,8 +198,8 @@ __device__ void label_tile(const TilePixels& pixels, const TileComponents& out, 
   }
 }
 
-/// Which components of a block's tile are wanted(area of the whole), a bit each. All threads call
-/// it; a barrier must follow.
+/// Finds which components of a block's tile are wanted(area of the whole component), as one bit
+/// each. All threads of the block call it; a barrier must follow.
 template <typename Wanted>
 __device__ __forceinline__ void find_wanted(const TileComponents& all, std::uint32_t* bits,
                                             const Wanted& wanted) {
@@ -210,14 +213,16 @@ __device__ __forceinline__ void find_wanted(const TileComponents& all, std::uint
   }
 }
 
-/// The bit that find_wanted() left of a pixel's component.
+/// Tells whether a pixel's component is wanted, from the bits of find_wanted().
 __device__ __forceinline__ bool is_wanted(const TileComponents& all, const std::uint32_t* bits,
                                           std::uint32_t pixel) {
   const std::uint32_t own = all.numbers[pixel];
   return (bits[own / kTile] >> own % kTile & 1U) != 0;
 }
 
-/// Components of what is not 0 in each tile.
+/// Finds the components of all pixels of class above 0 within each tile. A block of 32 x 8 threads
+/// has a tile of 32 x 32 pixels, a warp four rows as bit masks, which ballots make. Labels and
+/// areas are in shared memory, 8 KiB.
 __global__ void label_vessels_kernel(Tiles tiles, TileComponents out) {
   __shared__ SharedTile tile;
   const TilePixels pixels(tiles);
@@ -234,7 +239,8 @@ __global__ void label_vessels_kernel(Tiles tiles, TileComponents out) {
   label_tile<true, Mostly::none>(pixels, out, tile, set, strong);
 }
 
-/// Joins components along the upper, left and right sides of a tile, a warp a side.
+/// Joins components across the upper, left and right sides of a tile, with one warp for each side
+/// and one pixel of the side per lane.
 template <bool kVessels>
 __global__ void join_tiles_kernel(Tiles tiles, TileComponents all) {
   const auto left = static_cast<int>(blockIdx.x % tiles.across * kTile);
@@ -256,7 +262,7 @@ __global__ void join_tiles_kernel(Tiles tiles, TileComponents all) {
   const bool has_up = set(0, -1);
   const bool has_up_left = set(-1, -1);
   if (side == 0) {
-    // The pixel to the left makes the same join.
+    // Left out where the pixel to the left makes the same join.
     if (has_up && !(has_left && has_up_left)) join_with(0, -1);
     if constexpr (kVessels) {
       if (!has_up && has_up_left && !has_left) join_with(-1, -1);
@@ -272,8 +278,9 @@ __global__ void join_tiles_kernel(Tiles tiles, TileComponents all) {
   }
 }
 
-/// Labels become roots, and what is known of a tile's components is added to them. A count that has
-/// passed `enough` may stay behind.
+/// Replaces labels by roots, and adds each component's pixels and mark to its root: one warp per
+/// tile, one component per lane. Sizes above `enough` need not be exact, so that atomics for large
+/// components are left out.
 __global__ void add_up_kernel(TileComponents all, int tiles, std::uint32_t enough) {
   const int tile = static_cast<int>(blockIdx.x * blockDim.y + threadIdx.y);
   wait_then_release();
@@ -292,7 +299,8 @@ __global__ void add_up_kernel(TileComponents all, int tiles, std::uint32_t enoug
   }
 }
 
-/// Components that are vessels become 1, all else 0, of which the components are found.
+/// Sets pixels of components that are vessels to 1 and all others to 0, and finds the components of
+/// the zeros within each tile. Blocks and tiles as in label_vessels_kernel.
 __global__ void keep_kernel(Tiles tiles, TileComponents vessels, TileComponents holes,
                             std::uint32_t min_size) {
   __shared__ SharedTile tile;
@@ -316,13 +324,14 @@ __global__ void keep_kernel(Tiles tiles, TileComponents vessels, TileComponents 
   label_tile<false, Mostly::all>(pixels, holes, tile, set, kNone);
 }
 
+/// Fills small holes with 1. Blocks and tiles as in label_vessels_kernel.
 __global__ void fill_kernel(Tiles tiles, TileComponents holes, std::uint32_t most_hole) {
   __shared__ std::uint32_t filled[kTileComponents / kTile];
   const TilePixels pixels(tiles);
   wait_then_release();
   find_wanted(holes, filled, [&](std::uint32_t area) { return area <= most_hole; });
   __syncthreads();
-  // Most tiles have no small hole, and are not looked at any more.
+  // Ends here for most tiles, which have no small hole.
   const std::uint32_t words = (holes.counts[blockIdx.x] + kTile - 1) / kTile;
   if (__ballot_sync(~0U, threadIdx.x < words && filled[threadIdx.x] != 0) == 0) return;
   std::uint8_t classes[kRowsOfWarp];

@@ -8,26 +8,26 @@
 #include "src/format/layout.h"
 #include "src/hessian/vessel_math.h"
 
-/// VignetteFinder's steps on a device. Every kernel ends at once where the frame has no vignette,
-/// which the first ones find out.
+/// The steps of VignetteFinder on a device. Where the first kernels find no vignette, all later
+/// ones end at once.
 namespace equalux::cuda {
 
 namespace {
 
-/// What is known of a frame.
+/// What the kernels have found out about a frame.
 struct State {
-  int corner;  ///< the brightest
-  int dark;    ///< level at or below which a pixel is dark; -1 where there is no vignette
+  int corner;  ///< brightness of the brightest corner
+  int dark;    ///< level up to which a pixel is dark; -1 where there is no vignette
   unsigned blocks_done;
   std::uint32_t counts[256];
 };
 
 constexpr dim3 kFieldBlock(32, 8);
 constexpr int kCountBlock = 256;
-/// Blocks that count, for each multiprocessor.
+/// Counting blocks per multiprocessor.
 constexpr unsigned kCountBlocks = 2;
-/// Blocks of the other kernels. A block for each 256 pixels would take 20 us for a large frame that
-/// has no vignette, to start and to end.
+/// Blocks per multiprocessor of the other kernels. One block for each 256 pixels would cost 20 us
+/// in a large frame without a vignette, only to start and to end.
 constexpr unsigned kPixelBlocks = 8;
 
 /// Brightness of a frame's pixels.
@@ -36,7 +36,7 @@ struct Brightness {
   std::ptrdiff_t stride;
   int width;
   int height;
-  RgbLayout at;  // all offsets 0 where there is one sample
+  RgbLayout at;  // all offsets are 0 where a pixel has one sample
 
   __device__ int operator()(int x, int y) const {
     const std::uint8_t* pixel = in + y * stride + static_cast<std::ptrdiff_t>(x) * at.step;
@@ -44,6 +44,8 @@ struct Brightness {
   }
 };
 
+/// Clears the histogram and compares the corners: a bright corner means that there is no vignette.
+/// One block.
 __global__ void look_at_corners_kernel(const __grid_constant__ Brightness brightness,
                                        State* state) {
   wait_then_release();
@@ -59,7 +61,8 @@ __global__ void look_at_corners_kernel(const __grid_constant__ Brightness bright
   state->blocks_done = 0;
 }
 
-/// Counts the levels of some rows; the last block to finish makes the dark level of them.
+/// Counts the levels of some rows in shared memory; the last block to finish computes the dark
+/// level from all counts.
 __global__ void find_dark_level_kernel(const __grid_constant__ Brightness brightness,
                                        State* state) {
   wait_then_release();
@@ -97,6 +100,7 @@ __global__ void find_dark_level_kernel(const __grid_constant__ Brightness bright
   state->dark = state->corner > dark ? -1 : dark;
 }
 
+/// Marks dark pixels, and gives each run of them within a warp its first label.
 __global__ void label_dark_kernel(const __grid_constant__ Brightness brightness, const State* state,
                                   std::uint8_t* dark, std::uint32_t* labels) {
   wait_then_release();
@@ -110,6 +114,7 @@ __global__ void label_dark_kernel(const __grid_constant__ Brightness brightness,
   });
 }
 
+/// Joins dark pixels that are neighbours by sides.
 __global__ void join_dark_kernel(const State* state, const std::uint8_t* dark, int width,
                                  int height, std::uint32_t* labels) {
   wait_then_release();
@@ -123,7 +128,7 @@ __global__ void join_dark_kernel(const State* state, const std::uint8_t* dark, i
   });
 }
 
-/// 1 where a pixel is connected to a corner.
+/// Keeps 1 only in pixels that are connected to a corner.
 __global__ void mark_vignette_kernel(const State* state, std::uint8_t* dark, int width, int height,
                                      const std::uint32_t* labels) {
   wait_then_release();
@@ -141,7 +146,7 @@ __global__ void mark_vignette_kernel(const State* state, std::uint8_t* dark, int
   });
 }
 
-/// What lies within the margin to the left and right.
+/// Widens the vignette by the margin to the left and right, one thread per pixel.
 __global__ void widen_rows_kernel(const State* state, const std::uint8_t* vignette, int width,
                                   int height, int margin, std::uint8_t* widened) {
   wait_then_release();
@@ -156,7 +161,7 @@ __global__ void widen_rows_kernel(const State* state, const std::uint8_t* vignet
   });
 }
 
-/// Clears what lies within the margin above and below.
+/// Sets classes to 0 within the margin above and below the widened vignette, one thread per pixel.
 __global__ void clear_kernel(const State* state, const std::uint8_t* widened, int margin,
                              DeviceClasses classes) {
   wait_then_release();

@@ -9,11 +9,11 @@
 namespace equalux::cuda {
 namespace {
 
-/// What the eigenvalues are written to.
+/// The planes that the eigenvalues are written to.
 struct FloatPlanes {
   HessianKernel::Output out;
   bool vectors;  // addresses and strides are multiples of 16
-  bool words;    // of 4
+  bool words;    // addresses and strides are multiples of 4
 };
 
 __device__ __forceinline__ void store_four(const FloatPlanes& planes, std::uint8_t* to,
@@ -35,6 +35,12 @@ __device__ __forceinline__ void store_four(const FloatPlanes& planes, std::uint8
   }
 }
 
+/// Computes both eigenvalues of every pixel: a block of 256 threads has one tile, in bands of
+/// `shape.band` rows. Shared memory has the tile's levels with a border of the kernel's radius, and
+/// three planes of sums along y; sums along x and eigenvalues stay in registers, four pixels per
+/// thread. So a frame is read about once and only results are written. kRadius 0 stands for a
+/// radius that the compiler does not know; kLevels false for levels that do not fit and are read
+/// through the caches.
 template <int kRadius, bool kLevels, typename Shape>
 __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     eigenvalues_kernel(const __grid_constant__ LevelSource in,
@@ -52,7 +58,7 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
   }
 #pragma unroll 1
   for (int band = 0; band < shape.rows && y + band < in.rows; band += shape.band) {
-    if (band > 0) __syncthreads();  // all have read the derivatives before
+    if (band > 0) __syncthreads();  // all threads have read the derivatives of the band before
     differentiate_down<kRadius, kLevels>(in, shape, weights, weights.radius, memory, x, y, band);
     __syncthreads();
     for_fours(shape, [&](int row, int column, int at) {
@@ -72,7 +78,7 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
   }
 }
 
-/// The kernel of `sigma=2`, whose radius the compiler knows.
+/// The kernel of `sigma=2`, whose radius is a compile-time constant.
 using UsualShape = KnownShape<8, 0>;
 constexpr auto* kUsualKernel = &eigenvalues_kernel<8, true, UsualShape>;
 constexpr auto* kKernel = &eigenvalues_kernel<0, true, TileShape>;

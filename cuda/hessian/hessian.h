@@ -12,26 +12,27 @@
 #include "src/format/layout.h"
 #include "src/hessian/hessian_weights.h"
 
-/// The Hessian family over tiles in shared memory: levels, derivatives along y, derivatives along x
-/// and what is made of the eigenvalues, in one kernel and with no plane in between.
+/// Filters by eigenvalues of the Hessian, in tiles in shared memory: one kernel computes levels,
+/// derivatives along y, derivatives along x, and results from the eigenvalues, without planes of
+/// intermediate results in device memory.
 namespace equalux::cuda {
 
-/// The pixels of a frame in device memory, and what their levels are.
+/// Pixels of a frame in device memory, and how their levels are computed.
 struct LevelSource : Samples<const std::uint8_t> {
-  /// A level is (bias + sum of weights · bytes) >> shift, a weight in each byte; or the largest of
-  /// the bytes whose weight is not 0.
+  /// Defines a level: (bias + sum of weights times bytes) >> shift, with one weight for each byte;
+  /// or, where `largest`, the largest of the bytes whose weight is not 0.
   std::uint32_t weights = 1;
   std::uint32_t bias = 0;
   std::uint32_t shift = 0;
   bool largest = false;
-  bool real = false;   ///< samples are floats instead
-  bool words = false;  ///< four pixels from any that is a multiple of four are whole words
+  bool real = false;   ///< samples are floats
+  bool words = false;  ///< four pixels from any multiple of four on are whole words
 
-  /// Plane 0 of a frame of a format that hessian_reads().
+  /// Describes plane 0 of a frame of a format that hessian_reads().
   static LevelSource of(const ConstImageView& in, HessianChannel channel);
 };
 
-/// Weights of one scale where kernels find them: launch parameters.
+/// Weights of one scale, in a form that fits launch parameters, which are in constant memory.
 struct ScaleWeights {
   int radius = 1;
   float smooth[kMaxGaussianRadius + 3];
@@ -41,33 +42,35 @@ struct ScaleWeights {
   static ScaleWeights of(const HessianWeights& weights);
 };
 
-/// How a frame is cut. Columns of a tile are `left` before its first pixel to `left` behind its
-/// last.
+/// How a frame is cut into tiles. A tile's columns in shared memory reach from `left` before its
+/// first pixel to `left` behind its last one.
 struct TileShape {
-  int width = 128;        ///< pixels, a multiple of 4
-  int rows = 32;          ///< a multiple of `band`
-  int band = 16;          ///< rows whose derivatives are held at a time, a multiple of kTileStep
-  int reach = 1;          ///< samples around a pixel that are read
-  int left = 4;           ///< reach, rounded up to a multiple of 4
-  bool levels = true;     ///< the tile's levels lie in shared memory; else each is read where used
-  int result_planes = 0;  ///< floats that a pixel keeps while scales pass
+  int width = 128;     ///< pixels, a multiple of 4
+  int rows = 32;       ///< a multiple of `band`
+  int band = 16;       ///< rows whose derivatives are in shared memory at a time, a multiple of
+                       ///< kTileStep
+  int reach = 1;       ///< samples that are read on each side of a pixel
+  int left = 4;        ///< `reach`, rounded up to a multiple of 4
+  bool levels = true;  ///< the tile's levels are in shared memory; else they are read through the
+                       ///< caches
+  int result_planes = 0;  ///< floats that a pixel keeps from scale to scale
 
   EQUALUX_HD int columns() const { return width + 2 * left; }
   [[nodiscard]] std::size_t shared_bytes() const;
-  /// A block a tile.
+  /// Returns the grid for a frame: one block per tile.
   [[nodiscard]] dim3 grid(int frame_width, int frame_height) const;
 };
 inline constexpr int kTileStep = 8;
 
-/// The largest tile that `most` bytes of shared memory hold, smaller where the frame would else
-/// leave multiprocessors idle.
+/// Chooses the largest tile that `most` bytes of shared memory hold, and a smaller one where the
+/// frame would otherwise leave multiprocessors idle.
 [[nodiscard]] TileShape tile_shape(int reach, int result_planes, std::size_t most, int width,
                                    int height, const LaunchDevice& device);
 
-/// Eigenvalues of a frame, by the production kernel.
+/// Computes the eigenvalues of frames.
 class HessianKernel {
  public:
-  /// `most_shared`: bytes of shared memory that a block may have at most, if the device has more.
+  /// `most_shared`: most bytes of shared memory for a block, if the device has more.
   HessianKernel(const HessianWeights& weights, int width, int height,
                 std::size_t most_shared = SIZE_MAX);
 
@@ -84,17 +87,17 @@ class HessianKernel {
   ScaleWeights weights_;
   LaunchDevice device_;
   TileShape shape_;
-  bool usual_;  ///< by the kernel of the usual sigma
+  bool usual_;  ///< the kernel of the usual sigma is used
 };
 
-/// A plane of bytes in device memory, rows one behind another.
+/// A plane of bytes in device memory, rows without gaps.
 struct DeviceClasses {
   std::uint8_t* first = nullptr;
   int width = 0;
   int height = 0;
 };
 
-/// shape_class() of every pixel.
+/// Computes shape_class() of every pixel.
 class ShapesKernel {
  public:
   ShapesKernel(const ShapesParams& params, int width, int height);
@@ -107,29 +110,29 @@ class ShapesKernel {
   float blob_ratio_;
   LaunchDevice device_;
   TileShape shape_;
-  bool usual_;  ///< by the kernel of the usual sigma
+  bool usual_;  ///< the kernel of the usual sigma is used
 };
 
-/// What a pixel's eigenvalues at several scales come to.
+/// How a pixel's eigenvalues at several scales become one result.
 struct VesselRule {
   float sign = 1;  ///< 1 for dark lines, -1 for bright ones
   bool frangi = false;
   bool heat = false;  ///< heat_level() is written, else vessel_class()
   float low = 0;
   float high = 0;
-  float full = 0;  ///< of heat_level()
+  float full = 0;  ///< factor of heat_level()
 };
 
-/// vessel_class() or heat_level() of every pixel.
+/// Computes vessel_class() or heat_level() of every pixel.
 class VesselKernel {
  public:
   VesselKernel(const VesselParams& params, int width, int height);
   void enqueue(const LevelSource& in, const DeviceClasses& out, cudaStream_t stream) const;
 
  private:
-  /// Scales, the largest first, then the smoothing of a pixel's own level.
+  /// Weights of the scales, the largest first, then of the smoothing of a pixel's own level.
   DevicePointer<ScaleWeights> weights_;
-  std::vector<ScaleWeights> usual_;  ///< the same, where they have the radii of the usual kernel
+  std::vector<ScaleWeights> usual_;  ///< the same, if they have the radii of the usual kernel
   int scales_;
   VesselRule rule_;
   LaunchDevice device_;

@@ -4,15 +4,16 @@
 
 #include "cuda/hessian/hessian.h"
 
-/// Levels of a frame as floats.
+/// Loads of a frame's levels as floats.
 namespace equalux::cuda {
 
-/// The level of a pixel whose bytes are in a word, the first lowest, as a weighted sum.
+/// Computes the level of a pixel as a weighted sum of its bytes; the first byte is the lowest of
+/// the word.
 __device__ __forceinline__ float sum_level(const LevelSource& in, std::uint32_t bytes) {
   return static_cast<float>(__dp4a(bytes, in.weights, in.bias) >> in.shift);
 }
 
-/// The level of a pixel whose bytes are in a word, the first lowest.
+/// Computes the level of a pixel from its bytes; the first byte is the lowest of the word.
 __device__ __forceinline__ float level_of(const LevelSource& in, std::uint32_t bytes) {
   if (in.largest) {
     const std::uint32_t taken = __vmaxu4(bytes & in.weights, (bytes & in.weights) >> 16);
@@ -21,7 +22,7 @@ __device__ __forceinline__ float level_of(const LevelSource& in, std::uint32_t b
   return sum_level(in, bytes);
 }
 
-/// The level at a position that may lie outside, where the frame's edge goes on.
+/// Loads the level at a position that may lie outside the frame, where the edge is repeated.
 __device__ __forceinline__ float level_at(const LevelSource& in, int x, int y) {
   const int column = min(max(x, 0), in.columns - 1);
   const int row = min(max(y, 0), in.rows - 1);
@@ -32,20 +33,20 @@ __device__ __forceinline__ float level_at(const LevelSource& in, int x, int y) {
   return in.real ? __uint_as_float(bytes) : level_of(in, bytes);
 }
 
-/// Four pixels of a byte each.
+/// Converts four pixels of one byte each.
 __device__ __forceinline__ float4 levels_of_bytes(std::uint32_t word) {
   return {static_cast<float>(word & 0xFFU), static_cast<float>(word >> 8 & 0xFFU),
           static_cast<float>(word >> 16 & 0xFFU), static_cast<float>(word >> 24)};
 }
 
-/// Four pixels that are floats.
+/// Converts four pixels that are floats.
 __device__ __forceinline__ float4 levels_of_floats(const std::uint32_t (&words)[4]) {
   return {__uint_as_float(words[0]), __uint_as_float(words[1]), __uint_as_float(words[2]),
           __uint_as_float(words[3])};
 }
 
-/// Four pixels of three bytes; level(bytes) is that of one. Its weights are 0 for the byte above a
-/// pixel's own.
+/// Converts four pixels of three bytes each; level(bytes) converts one. The byte above a pixel's
+/// own must have weight 0.
 template <typename Level>
 __device__ __forceinline__ float4 levels_of_words(const std::uint32_t (&words)[3],
                                                   const Level& level) {
@@ -53,14 +54,14 @@ __device__ __forceinline__ float4 levels_of_words(const std::uint32_t (&words)[3
           level(__byte_perm(words[1], words[2], 0x5432)), level(words[2] >> 8)};
 }
 
-/// The same of four bytes.
+/// Converts four pixels of four bytes each; level(bytes) converts one.
 template <typename Level>
 __device__ __forceinline__ float4 levels_of_words(const std::uint32_t (&words)[4],
                                                   const Level& level) {
   return {level(words[0]), level(words[1]), level(words[2]), level(words[3])};
 }
 
-/// Four pixels, all of them in the frame, from whole words.
+/// Loads four pixels, all inside the frame, as whole words.
 __device__ __forceinline__ float4 four_inner_levels(const LevelSource& in,
                                                     const std::uint32_t* from) {
   const auto level = [&](std::uint32_t bytes) { return level_of(in, bytes); };
@@ -73,7 +74,8 @@ __device__ __forceinline__ float4 four_inner_levels(const LevelSource& in,
   return in.real ? levels_of_floats(words) : levels_of_words(words, level);
 }
 
-/// Levels of pixels x to x + 3, x a multiple of 4, any of which may lie outside.
+/// Loads the levels of pixels x to x + 3, where x is a multiple of 4. Any of them may lie outside
+/// the frame.
 __device__ __forceinline__ float4 four_levels(const LevelSource& in, int x, int y) {
   if (in.words && x >= 0 && x + 4 <= in.columns) {
     return four_inner_levels(

@@ -8,16 +8,18 @@
 #include "cuda/hessian/hessian_levels.cuh"
 #include "src/hessian/hessian_math.h"
 
-/// The two passes of a tile. Sums are those of even_sum() and odd_sum(), operation by operation;
-/// threads hold several of them, so that samples and weights are read once for all.
+/// The two passes over a tile, along y and along x. Sums have the operations of even_sum() and
+/// odd_sum() in their order, so that results have the same bits. A thread computes several sums in
+/// registers, so that samples and weights are read once for all of them.
 namespace equalux::cuda {
 
 inline constexpr int kTileThreads = 256;
-inline constexpr int kTileBlocks = 4;  // on a multiprocessor, as far as registers go
+inline constexpr int kTileBlocks = 4;  // blocks per multiprocessor that the register limit allows
+                                       // for
 
-/// A TileShape of which the compiler knows all but the rows, so that places in shared memory are
-/// offsets in instructions. With its sides it has as many columns as a pass along y has threads for
-/// half of a band.
+/// A TileShape whose numbers, except the rows, are compile-time constants, so that positions in
+/// shared memory become offsets in instructions. The width is such that a pass along y over half a
+/// band, borders included, has exactly one column per thread.
 template <int kReach, int kResultPlanes>
 struct KnownShape {
   static constexpr int band = 2 * kTileStep;
@@ -29,8 +31,8 @@ struct KnownShape {
 
   static constexpr int columns() { return width + 2 * left; }
   static TileShape like(int rows) { return {width, rows, band, reach, left, true, kResultPlanes}; }
-  /// The tile for a frame, of one band or two; nothing where `most` bytes of shared memory do not
-  /// hold it.
+  /// Returns the tile for a frame, of one band or two; nothing where `most` bytes of shared memory
+  /// do not hold it.
   static std::optional<TileShape> fitting(std::size_t most, int frame_width, int frame_height,
                                           const LaunchDevice& device) {
     const auto at_once = static_cast<unsigned>(kTileBlocks * device.multiprocessors);
@@ -38,9 +40,9 @@ struct KnownShape {
       const dim3 grid = like(rows).grid(frame_width, frame_height);
       return grid.x * grid.y;
     };
-    // Tiles of two bands have fewer rows of levels around them, tiles of one keep multiprocessors
-    // busy longer at the end of a frame. Measured: all that is there once a tile takes as long as
-    // four of its rows, and as much again as all tiles that run at once is lost at the end.
+    // Tiles of two bands have a smaller share of border rows; tiles of one band leave fewer
+    // multiprocessors idle at the end of a frame. Measured: the fixed work of a tile takes as long
+    // as four of its rows, and about one wave of tiles is lost at the end.
     const auto cost = [&](int rows) {
       constexpr unsigned kAround = 4;
       return (blocks(rows) + at_once) * (static_cast<unsigned>(rows) + kAround);
@@ -51,13 +53,13 @@ struct KnownShape {
   }
 };
 
-/// A tile's place in shared memory.
+/// Where the parts of a tile are in shared memory.
 struct TileMemory {
   float* levels;  // rows + 2 reach rows
-  float* smooth;  // `rows` rows each
+  float* smooth;  // band rows, as the next two
   float* slope;
   float* curve;
-  float* results;  // result_planes planes of band · width
+  float* results;  // result_planes planes of band * width
 
   template <typename Shape>
   __device__ TileMemory(const Shape& shape, float* memory) {
@@ -70,8 +72,9 @@ struct TileMemory {
   }
 };
 
-/// Calls body(row, column) for the block's threads over `rows` rows of `columns` columns. Where
-/// there are more places than threads, the warps from `first_warp` on have one more.
+/// Calls body(row, column) for each position in `rows` rows of `columns` columns, spread over the
+/// block's threads. Where positions do not divide evenly, the warps from `first_warp` on have one
+/// more.
 template <typename Body>
 __device__ __forceinline__ void for_places(int columns, int rows, int first_warp,
                                            const Body& body) {
@@ -93,8 +96,9 @@ __device__ __forceinline__ void for_places(int columns, int rows, int first_warp
   }
 }
 
-/// for_places() in two steps: a thread fetches for several places, then puts what came. fetch() is
-/// called for places in the last row again where a thread has fewer.
+/// Does the work of for_places() in two steps: a thread fetches for kAtOnce positions, then puts
+/// the results, so that the loads overlap. Beyond the last row fetch() is called for positions in
+/// the last row again.
 template <int kAtOnce, typename Fetch, typename Put>
 __device__ __forceinline__ void fetch_places(int columns, int rows, const Fetch& fetch,
                                              const Put& put) {
@@ -126,7 +130,7 @@ __device__ __forceinline__ void fetch_places(int columns, int rows, const Fetch&
   }
 }
 
-/// Words that four pixels lie in.
+/// The words that hold four pixels.
 template <int kWords>
 struct PixelWords {
   std::uint32_t word[kWords];
@@ -146,8 +150,9 @@ inline constexpr bool kIsKnown = false;
 template <int kReach, int kResultPlanes>
 inline constexpr bool kIsKnown<KnownShape<kReach, kResultPlanes>> = true;
 
-/// Fills kRows rows of levels from pixel (left, top) on, all columns of which are in the frame.
-/// A thread has the same four columns of every so many rows, asked for all at once.
+/// Fills kRows rows of levels from pixel (left, top) on; all their columns must be inside the
+/// frame. A thread has the same four columns in every kRowsAtOnce-th row and issues all its loads
+/// at once.
 template <int kWords, int kRows, typename Shape, typename LevelsOf>
 __device__ __forceinline__ void fill_known(const LevelSource& in, const Shape& shape, float* levels,
                                            int left, int top, const LevelsOf& levels_of) {
@@ -172,7 +177,7 @@ __device__ __forceinline__ void fill_known(const LevelSource& in, const Shape& s
   }
 }
 
-/// The block fills the tile of levels whose first pixel is (x, y).
+/// Fills the block's tile of levels, whose first pixel is (x, y).
 template <typename Shape>
 __device__ __forceinline__ void load_levels(const LevelSource& in, const Shape& shape,
                                             float* levels, int x, int y) {
@@ -189,7 +194,7 @@ __device__ __forceinline__ void load_levels(const LevelSource& in, const Shape& 
     });
     return;
   }
-  // What the levels are made of is asked once, and not for each.
+  // Chooses the conversion once for the tile and not for each pixel.
   const auto fill = [&](auto kWords, const auto& levels_of) {
     if constexpr (kIsKnown<Shape>) {
       constexpr int kAround = 2 * Shape::reach;
@@ -226,24 +231,25 @@ __device__ __forceinline__ void load_levels(const LevelSource& in, const Shape& 
   }
 }
 
-/// kTileStep sums below each other.
+/// Sums of kTileStep pixels of one column.
 struct ColumnSums {
   float smooth[kTileStep];
   float slope[kTileStep];
   float curve[kTileStep];
 };
 
-/// Which sums a pass along y makes.
+/// Which sums a pass along y computes.
 enum class Derivatives : std::uint8_t { all, none };
 
-/// The passes along y of kTileStep pixels below each other; level(j) is the sample j rows below
-/// the first. Without derivatives, `smooth` alone is made.
+/// Computes the sums along y of kTileStep pixels of one column; level(j) is the sample j rows below
+/// the first. Without derivatives it computes only `smooth`.
 template <int kRadius, Derivatives kDerivatives, typename Level>
 __device__ __forceinline__ void sum_column(const ScaleWeights& w, int radius, const Level& level,
                                            ColumnSums& sums) {
   constexpr bool kAll = kDerivatives == Derivatives::all;
-  // What a pixel reads in a step, its neighbour reads in the next. The buffers turn: step s has
-  // the sample above pixel v at up[v - s] and the one below at down[v + s], modulo their size.
+  // A sample that one pixel reads in a step is read by its neighbour in the next step, so it stays
+  // in registers. The buffers rotate: in step s, pixel v finds the sample above at up[v - s] and
+  // the one below at down[v + s], modulo their size.
   float up[kTileStep];
   float down[kTileStep];
 #pragma unroll
@@ -291,8 +297,8 @@ __device__ __forceinline__ void sum_column(const ScaleWeights& w, int radius, co
   }
 }
 
-/// The block's pass along y of the rows from `band` on of the tile whose first pixel is (x, y), for
-/// the columns that a pass along x with a kernel of that radius looks at.
+/// Computes the block's sums along y for the rows from `band` on of the tile whose first pixel is
+/// (x, y), for the columns that a pass along x of that radius reads.
 template <int kRadius, bool kLevels, Derivatives kDerivatives = Derivatives::all, typename Shape>
 __device__ __forceinline__ void differentiate_down(const LevelSource& in, const Shape& shape,
                                                    const ScaleWeights& w, int radius,
@@ -300,8 +306,8 @@ __device__ __forceinline__ void differentiate_down(const LevelSource& in, const 
                                                    int band) {
   const int columns = shape.columns();
   const int skipped = shape.left - ((kRadius > 0 ? kRadius : radius) + 3) / 4 * 4;
-  // Warps of one number lie in one part of a multiprocessor: each block has its longer ones
-  // elsewhere.
+  // Warps of the same number run on the same part of a multiprocessor, so each block gives the
+  // extra work to other warps.
   const auto first_warp = static_cast<int>(blockIdx.x + blockIdx.y + band / shape.band) % 4;
   for_places(columns - 2 * skipped, shape.band / kTileStep, first_warp, [&](int group, int place) {
     const int row = group * kTileStep;
@@ -327,12 +333,13 @@ __device__ __forceinline__ void differentiate_down(const LevelSource& in, const 
   });
 }
 
-/// Four sums beside each other, of an even kernel (`weights` from 0 on) or an odd one.
+/// Computes four neighbouring sums along x, of an even kernel (`weights` from index 0 on) or an odd
+/// one.
 template <int kRadius, bool kOdd>
 __device__ __forceinline__ void sum_row(const float* weights, int radius, const float* row,
                                         float (&sums)[4]) {
-  // Samples before pixel 0, and from it on: in step m of a block of four, pixel v takes
-  // before[v + 4 - m] and after[v + m].
+  // Samples left of pixel 0, and from it on: in step m of a block of four, pixel v takes before[v +
+  // 4 - m] and after[v + m].
   float before[8];
   float after[8];
   const auto load = [](float* to, const float* from) {
@@ -377,11 +384,11 @@ __device__ __forceinline__ void sum_row(const float* weights, int radius, const 
   }
 }
 
-/// rounded_root() of four numbers. A root's own code asks each number whether it is too small or
-/// too large for the short way (0 is), which keeps the four from running side by side; here all are
-/// asked at once.
+/// Computes rounded_root() of four numbers at once. The square root of the CUDA library tests each
+/// number for a range in which its fast method is exact (0 is outside), which serialises the four;
+/// here one test covers all of them.
 __device__ __forceinline__ void four_roots(const float (&x)[4], float (&roots)[4]) {
-  constexpr std::uint32_t kLeast = 0x0D000000;  // 2^-101
+  constexpr std::uint32_t kLeast = 0x0D000000;  // 2^-101, from which on the fast method is exact
   constexpr std::uint32_t kMost = 0x7F7FFFFF;
   bool all = true;
 #pragma unroll
@@ -398,8 +405,8 @@ __device__ __forceinline__ void four_roots(const float (&x)[4], float (&roots)[4
     roots[v] = rounded_root(x[v]);
 }
 
-/// The passes along x of four pixels, and their eigenvalues; `at` is the first one's index in the
-/// planes.
+/// Computes the sums along x of four pixels, and their eigenvalues; `at` is the index of the first
+/// one in the planes.
 template <int kRadius>
 __device__ __forceinline__ void four_eigenvalues(const ScaleWeights& w, int radius,
                                                  const TileMemory& memory, int at,
@@ -421,8 +428,8 @@ __device__ __forceinline__ void four_eigenvalues(const ScaleWeights& w, int radi
     e[v] = eigenvalues_by_root(xx[v], yy[v], roots[v]);
 }
 
-/// Calls body(row of the band, column, at) for groups of four pixels, `at` their index in the
-/// planes, by the block.
+/// Calls body(row of the band, column, at) for groups of four pixels, spread over the block; `at`
+/// is their index in the planes.
 template <typename Shape, typename Body>
 __device__ __forceinline__ void for_fours(const Shape& shape, const Body& body) {
   for_places(shape.width / 4, shape.band, 0, [&](int row, int group) {

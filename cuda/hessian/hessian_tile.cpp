@@ -92,7 +92,7 @@ TileShape tile_shape(int reach, int result_planes, std::size_t most, int width, 
     halve();
   while (shape.shared_bytes() > most && shape.width > 32)
     shape.width /= 2;
-  // Levels that do not fit are read through the caches.
+  // Levels that do not fit into shared memory are read through the caches.
   if (shape.shared_bytes() > most) {
     shape.levels = false;
     shape.width = 128;

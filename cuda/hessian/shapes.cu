@@ -15,6 +15,8 @@ struct ShapesRule {
   float blob_ratio;
 };
 
+/// Computes shape_class() of every pixel; tiles, shared memory and registers are those of
+/// eigenvalues_kernel in hessian.cu, but a pixel's result is one byte.
 template <int kRadius, bool kLevels, typename Shape>
 __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
     shapes_kernel(const __grid_constant__ LevelSource in,
@@ -31,7 +33,7 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
   }
 #pragma unroll 1
   for (int band = 0; band < shape.rows && y + band < in.rows; band += shape.band) {
-    if (band > 0) __syncthreads();  // all have read the derivatives before
+    if (band > 0) __syncthreads();  // all threads have read the derivatives of the band before
     differentiate_down<kRadius, kLevels>(in, shape, weights, weights.radius, memory, x, y, band);
     __syncthreads();
     for_fours(shape, [&](int row, int column, int at) {
@@ -47,7 +49,7 @@ __global__ void __launch_bounds__(kTileThreads, kTileBlocks)
   }
 }
 
-/// The kernel of `sigma=2`, whose radius the compiler knows.
+/// The kernel of `sigma=2`, whose radius is a compile-time constant.
 using UsualBlobShape = KnownShape<8, 0>;
 constexpr auto* kUsualShapes = &shapes_kernel<8, true, UsualBlobShape>;
 constexpr auto* kShapes = &shapes_kernel<0, true, TileShape>;

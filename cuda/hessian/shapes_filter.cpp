@@ -12,7 +12,7 @@
 namespace equalux {
 namespace {
 
-/// The report's Figure 1 on one GPU.
+/// The classes of the report's Figure 1, lines and blobs, on one GPU.
 class CudaShapesFilter final : public Filter {
  public:
   CudaShapesFilter(const ShapesParams& params, const CudaOptions& options)

@@ -6,7 +6,7 @@
 
 namespace equalux::cuda {
 
-/// Writes the classes of pixels x to x + 3 of row y, as many as there are; x is a multiple of 4.
+/// Writes the classes of pixels x to x + 3 of row y, as far as they exist; x is a multiple of 4.
 __device__ __forceinline__ void store_classes(const DeviceClasses& out, int x, int y,
                                               const std::uint8_t (&classes)[4]) {
   std::uint8_t* to = out.first + static_cast<std::ptrdiff_t>(y) * out.width + x;

@@ -18,10 +18,11 @@ namespace {
 
 constexpr int kMostScales = kMaxScales + 1;
 
-/// What a pixel keeps in shared memory while the scales pass.
+/// Values that a pixel keeps in shared memory from scale to scale.
 enum ResultPlane : int { kBest, kLight, kGain, kResultPlanes };
 
-/// Four pixels' place in a result plane; they are always the same thread's.
+/// Returns the position of four pixels in a result plane. Only one thread ever uses it, so no
+/// barrier is needed.
 template <typename Shape>
 __device__ __forceinline__ float4& result(const Shape& shape, const TileMemory& memory,
                                           ResultPlane plane, int row, int column) {
@@ -29,8 +30,8 @@ __device__ __forceinline__ float4& result(const Shape& shape, const TileMemory& 
                                     column);
 }
 
-/// Adds a scale to the best of four pixels; the first one, which is the largest, also leaves their
-/// local mean.
+/// Merges a scale into the best of four pixels. The first scale, which is the largest, also stores
+/// their local mean.
 template <int kRadius, typename Shape>
 __device__ __forceinline__ void add_scale(const Shape& shape, const TileMemory& memory,
                                           const ScaleWeights& w, const VesselRule& rule, bool first,
@@ -61,7 +62,7 @@ __device__ __forceinline__ std::uint8_t vessel_byte(const VesselRule& rule, floa
   return rule.heat ? heat_level(measure, rule.full) : vessel_class(measure, rule.low, rule.high);
 }
 
-/// Writes what four pixels have come to, by their own level and the best of all scales.
+/// Computes the results of four pixels from their own level and the best of all scales.
 template <int kRadius, typename Shape>
 __device__ __forceinline__ void finish_pixels(const Shape& shape, const TileMemory& memory,
                                               const ScaleWeights& w, const VesselRule& rule,
@@ -78,7 +79,7 @@ __device__ __forceinline__ void finish_pixels(const Shape& shape, const TileMemo
   bytes[3] = vessel_byte(rule, best.w, gain.w, light.w, own[3]);
 }
 
-/// The tile of this block, and the band of it in work.
+/// The tile of this block, and the band that is being computed.
 template <typename Shape>
 struct VesselTile {
   const LevelSource& in;
@@ -91,7 +92,8 @@ struct VesselTile {
   int band = 0;
 };
 
-/// Calls body(row of the band, column, at) as for_fours() does, for what lies in the frame.
+/// Calls body(row of the band, column, at) as for_fours() does, but only for pixels inside the
+/// frame.
 template <typename Shape, typename Body>
 __device__ __forceinline__ void for_fours_inside(const VesselTile<Shape>& tile, const Body& body) {
   for_fours(tile.shape, [&](int row, int column, int at) {
@@ -100,7 +102,7 @@ __device__ __forceinline__ void for_fours_inside(const VesselTile<Shape>& tile, 
   });
 }
 
-/// A scale of a band. kRadius is its radius, 0 where the compiler does not know it.
+/// Computes one scale of a band. kRadius is its radius, 0 where the compiler does not know it.
 template <int kRadius, bool kLevels, typename Shape>
 __device__ __forceinline__ void pass_scale(const VesselTile<Shape>& tile, const ScaleWeights& w,
                                            bool first) {
@@ -110,10 +112,11 @@ __device__ __forceinline__ void pass_scale(const VesselTile<Shape>& tile, const 
   for_fours_inside(tile, [&](int row, int column, int at) {
     add_scale<kRadius>(tile.shape, tile.memory, w, tile.rule, first, row, column, at);
   });
-  __syncthreads();  // all have read the derivatives
+  __syncthreads();  // all threads have read the derivatives
 }
 
-/// Behind the last scale: a pixel's own level, and the bytes that are written.
+/// Computes what follows the last scale: a pixel's own smoothed level, and the bytes that are
+/// written.
 template <int kRadius, bool kLevels, typename Shape>
 __device__ __forceinline__ void finish_band(const VesselTile<Shape>& tile, const ScaleWeights& w) {
   differentiate_down<kRadius, kLevels, Derivatives::none>(tile.in, tile.shape, w, w.radius,
@@ -124,9 +127,12 @@ __device__ __forceinline__ void finish_band(const VesselTile<Shape>& tile, const
     finish_pixels<kRadius>(tile.shape, tile.memory, w, tile.rule, row, column, at, bytes);
     store_classes(tile.out, tile.x + column, tile.y + tile.band + row, bytes);
   });
-  __syncthreads();  // all have read the sums
+  __syncthreads();  // all threads have read the sums
 }
 
+/// Computes vessel_class() or heat_level() of every pixel, for any scales: a block has one tile, in
+/// bands, as eigenvalues_kernel in hessian.cu. Each band passes over the scales, whose weights are
+/// in shared memory; a pixel's best measure stays there, too.
 template <bool kLevels>
 __global__ void __launch_bounds__(kTileThreads, 2)
     vessel_kernel(const __grid_constant__ LevelSource in, const ScaleWeights* weights, int scales,
@@ -152,14 +158,15 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   }
 }
 
-/// Sigmas 2, 3 and 4, which is the default, with `truncate` 4.
+/// Radii of sigmas 2, 3 and 4, the default, with `truncate` 4, then of the own level's smoothing.
 constexpr int kUsualRadii[] = {16, 12, 8, 4};
 struct UsualWeights {
   ScaleWeights of[std::size(kUsualRadii)];
 };
 using UsualVesselShape = KnownShape<kUsualRadii[0], kResultPlanes>;
 
-/// The same for kUsualRadii: loops that the compiler knows, weights that are operands.
+/// Does the work of vessel_kernel for kUsualRadii: loops have compile-time lengths, and weights are
+/// operands from constant memory.
 __global__ void __launch_bounds__(kTileThreads, 3)
     usual_vessel_kernel(const __grid_constant__ LevelSource in,
                         const __grid_constant__ UsualWeights weights,

@@ -28,7 +28,7 @@ double event_ms(const cuda::Event& begin, const cuda::Event& end) {
   return static_cast<double>(ms);
 }
 
-/// One call of the report, with the events that time its kernels.
+/// One call as the report times it, with the events around its kernels.
 class Call {
  public:
   Call(const ConstImageView& image, const EqualizeParams& params)
@@ -76,7 +76,7 @@ class Call {
   Image result_;
 };
 
-/// The chain's kernels without the launches between them.
+/// Times the chain's kernels without the launches between them, in ms.
 std::vector<double> kernels_alone_ms(const ConstImageView& image, const EqualizeParams& params,
                                      const Budget& budget) {
   Image host(image.desc);
@@ -96,7 +96,7 @@ std::vector<double> kernels_alone_ms(const ConstImageView& image, const Equalize
   return times;
 }
 
-/// Bytes a second of one `work` that moves `bytes`.
+/// Measures the bytes per second of a `work` that moves `bytes`.
 template <typename Work>
 double rate(cuda::KernelClock& clock, std::size_t bytes, Work work) {
   return 1e6 * static_cast<double>(bytes) / median(clock.measure({9, 1.0}, work));

@@ -13,14 +13,14 @@
 #include "cuda/runtime/handles.h"
 #include "src/lab/lab_clock.h"
 
-/// What the measurements of the lab share: frames, and clocks for what runs on the device.
+/// Frames and clocks that the lab's measurements share.
 namespace equalux::cuda {
 
-/// A launch takes microseconds, which are nothing beside kernels that take longer than this, and
-/// those of longer chains hide behind the kernels before them.
+/// Kernels that take longer than this may be timed with their launches: a launch takes
+/// microseconds, and in a longer chain it overlaps with the kernels before it.
 inline constexpr double kLaunchBoundMs = 1.0;
 
-/// A frame in device memory, laid out as an Image is, so that one copy moves it.
+/// A frame in device memory with the layout of an Image, so that one copy moves it.
 struct LabFrame {
   DevicePointer<std::uint8_t> memory;
   std::size_t bytes = 0;
@@ -34,11 +34,12 @@ struct LabFrame {
   }
 };
 
-/// A stream stands still behind this until open(): what is enqueued meanwhile then runs without
-/// waiting for the host, so that events see the device's time and not that of the launches. Nothing
-/// that waits for the stream should be called before open(); a kernel's first launch may, since
-/// CUDA loads it then, so that everything runs once without a gate first. Who waits nevertheless is
-/// let go after a while, with times that hold launches too.
+/// Holds a stream back until open(). What is enqueued meanwhile then runs without waiting for the
+/// host, so that events measure the device and not the launches.
+///
+/// Nothing that waits for the stream should be called before open(). A kernel's first launch may
+/// wait, since CUDA loads it then; so run everything once without a gate first. A caller that waits
+/// nevertheless is let go after kPatienceS, and its times include launches.
 class Gate {
  public:
   explicit Gate(cudaStream_t stream) : stream_(stream) {
@@ -52,7 +53,7 @@ class Gate {
   }
   ~Gate() {
     open();
-    ignore(cudaStreamSynchronize(stream_));  // The stream still looks at open_.
+    ignore(cudaStreamSynchronize(stream_));  // The stream's host function still reads open_.
   }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -66,14 +67,16 @@ class Gate {
   std::atomic<bool> open_{false};
 };
 
-/// Microseconds of one `work` on a stream: some of them between two events, behind a gate.
+/// Measures the microseconds of one `work` on a stream: many of them between two events, behind a
+/// gate.
 class KernelClock {
  public:
   KernelClock() : stream_(make_stream()), begin_(make_event(true)), end_(make_event(true)) {}
 
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
 
-  /// `work` only enqueues, some dozens of launches at most.
+  /// Returns one figure for each measurement. `work` only enqueues, some dozens of launches at
+  /// most.
   template <typename Work>
   std::vector<double> measure(const Budget& budget, Work work) {
     work();  // loads the kernels
@@ -87,8 +90,9 @@ class KernelClock {
   }
 
  private:
-  // Long beside the resolution of the events; few enough launches for the driver's queue, which
-  // holds about a thousand and blocks the host, behind a closed gate for ever.
+  // Length of a batch: long beside the resolution of events, with few enough launches for the
+  // driver's queue. That holds about a thousand and then blocks the host, behind a closed gate for
+  // ever.
   static constexpr double kBatchUs = 200.0;
   static constexpr int kMostBatch = 8;
 

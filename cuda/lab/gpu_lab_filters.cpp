@@ -12,7 +12,7 @@
 #include "src/common/float_difference.h"
 #include "src/lab/gpu_lab.h"
 
-/// Calls of any CUDA filter, timed as the reports time theirs.
+/// Times of any CUDA filter, taken as the reports take theirs.
 namespace equalux::gpu_lab {
 namespace {
 
@@ -20,7 +20,7 @@ using cuda::check;
 
 constexpr std::size_t kMostMarks = 32;
 
-/// A frame in pinned memory, laid out as an Image is.
+/// A frame in page-locked memory with the layout of an Image.
 struct PinnedFrame {
   cuda::PinnedPointer<std::uint8_t> memory;
   ImageView view;
@@ -32,7 +32,7 @@ struct PinnedFrame {
   }
 };
 
-/// One call, with the events that time its kernels.
+/// One call of a filter, with the events around its kernels.
 class FilterCall {
  public:
   FilterCall(Filter& filter, const ConstImageView& image, const ImageDesc& output)
@@ -85,9 +85,9 @@ class FilterCall {
   cuda::Event end_;
 };
 
-/// Allocate device memory, copy up, submit, copy down, free; the host's memory is pageable.
-/// `filter` was configured for the image's desc, and returned `output`. `kernels_ms` are taken
-/// within those calls, launches included.
+/// Times calls that allocate device memory, copy up, submit, copy down and free; host memory is
+/// pageable, as in the reports. `filter` was configured for the image's desc and returned `output`.
+/// `kernels_ms` are taken within those calls and include launches.
 CallTimes time_filter_calls(Filter& filter, const ConstImageView& image, const ImageDesc& output,
                             const Budget& budget) {
   FilterCall call(filter, image, output);
@@ -101,8 +101,8 @@ CallTimes time_filter_calls(Filter& filter, const ConstImageView& image, const I
   return times;
 }
 
-/// Milliseconds of a filter's kernels without their launches, everything in device memory. The
-/// filter only enqueues, some dozens of launches at most.
+/// Times a filter's kernels without their launches, in ms, with all frames in device memory. The
+/// filter must only enqueue, some dozens of launches at most.
 std::vector<double> time_filter_kernels(Filter& filter, const ConstImageView& image,
                                         const ImageDesc& output, const Budget& budget) {
   Image tight(image.desc);
@@ -121,8 +121,8 @@ std::vector<double> time_filter_kernels(Filter& filter, const ConstImageView& im
   return times;
 }
 
-/// "upload", the stages that the filter marks, "download", from and to pinned memory, buffers
-/// ready, without launches.
+/// Times "upload", each stage that the filter marks, and "download", without launches. Host memory
+/// is page-locked, and all buffers exist beforehand.
 std::vector<StageSamples> time_filter_stages(Filter& filter, const ConstImageView& image,
                                              const ImageDesc& output, const Budget& budget) {
   const PinnedFrame host(image.desc);
@@ -216,7 +216,7 @@ HessianTimes time_hessian(int device, const ConstImageView& image, const Hessian
   times.whole_ms = std::move(calls.whole_ms);
   times.steps = time_filter_stages(*filter, image, output, budget);
   if (strategy == HessianStrategy::production && times.steps.size() == 3) {
-    times.steps[1].stage = "fused";  // whatever the filter calls its only kernel
+    times.steps[1].stage = "fused";  // whatever name the filter gives its only kernel
   }
   times.worst_difference = worst_difference(calls.result.view(), on_the_cpu(image, params).view());
   return times;

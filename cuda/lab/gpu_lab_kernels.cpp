@@ -16,12 +16,12 @@ namespace {
 using cuda::allocate_device;
 using cuda::check;
 
-// As the staged chain takes them where nothing is asked for.
+// Block sizes that the staged chain takes where the user asks for none.
 constexpr unsigned kPixelBlock = 256;
 constexpr unsigned kValueBlock = 512;
 constexpr unsigned kMostScanBlock = 1024;
 
-constexpr std::uint32_t kMostCount = 1000;  // of a bin, so that 65,536 of them stay below 2^31
+constexpr std::uint32_t kMostCount = 1000;  // of a bin: 65,536 such counts add up to less than 2^31
 
 cuda::LaunchShape shape_of(const StagedParams& knobs, std::uint64_t items, unsigned block,
                            cuda::Blocks blocks) {
@@ -43,7 +43,7 @@ std::vector<std::uint32_t> download(const std::uint32_t* from, std::size_t count
   return values;
 }
 
-/// A frame and its HSV planes on the device.
+/// A frame and its HSV planes in device memory.
 struct Planes {
   cuda::LabFrame frame;
   cuda::DevicePointer<float> memory;
@@ -55,7 +55,8 @@ struct Planes {
     Image tight(image.desc);
     copy_image(image, tight.view());
     cuda::upload(frame.memory.get(), tight.view().data[0], frame.bytes, "uploading a frame");
-    const std::size_t plane = (std::size_t{pixels} + 3) / 4 * 4;  // 16-byte boundaries
+    const std::size_t plane = (std::size_t{pixels} + 3) / 4 * 4;  // a multiple of 16 bytes, so that
+                                                                  // each plane is aligned
     memory = allocate_device<float>(3 * plane);
     hsv = {memory.get(), memory.get() + plane, memory.get() + 2 * plane};
   }

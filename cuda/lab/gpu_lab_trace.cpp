@@ -11,15 +11,16 @@ namespace {
 
 using cuda::check;
 
-constexpr std::size_t kSlots = 3;  // As many frames as the product has on the device.
+constexpr std::size_t kSlots = 3;  // Frames on the device at a time, as many as the product's
+                                   // pipeline has.
 
-/// When something on a stream began and ended.
+/// Events at the beginning and the end of a piece of work on a stream.
 struct Interval {
   cuda::Event begin = cuda::make_event(true);
   cuda::Event end = cuda::make_event(true);
 };
 
-/// One frame's events; they are its alone, so that all of them can be read at the end.
+/// Events of one frame. Frames do not share events, so that all of them can be read at the end.
 struct FrameEvents {
   Interval upload;
   Interval kernels;
@@ -49,27 +50,27 @@ void wait(const cuda::Stream& stream, const cuda::Event& event) {
   check(cudaStreamWaitEvent(stream.get(), event.get(), 0), "ordering streams");
 }
 
-/// Three streams, the slots that frames take in turn, and the filter between them.
+/// Three streams (upload, kernels, download), the slots that frames take in turn, and the filter.
 class Pipeline {
  public:
   Pipeline(const Image& frame, Filter& filter) : filter_(filter) {
     for (std::size_t i = 0; i < kSlots; ++i)
       slots_.push_back(std::make_unique<Slot>(frame));
   }
-  ~Pipeline() { cuda::ignore(cudaDeviceSynchronize()); }  // Copies write into the slots.
+  ~Pipeline() { cuda::ignore(cudaDeviceSynchronize()); }  // Copies may still write into the slots.
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// A frame; `before` is the one that had its slot, null where there was none.
+  /// Enqueues a frame; `before` is the frame that had its slot, or null.
   void enqueue(std::size_t frame, const FrameEvents& events, const FrameEvents* before) {
     Slot& slot = *slots_[frame % kSlots];
-    if (before != nullptr) wait(upload_, before->kernels.end);  // The slot's input is read.
+    if (before != nullptr) wait(upload_, before->kernels.end);  // The slot's input has been read.
     record(events.upload.begin, upload_);
     copy(slot.in.memory.get(), slot.host_in.get(), slot.in.bytes, cudaMemcpyHostToDevice, upload_);
     record(events.upload.end, upload_);
 
     wait(kernels_, events.upload.end);
-    if (before != nullptr) wait(kernels_, before->download.end);  // Its output is fetched.
+    if (before != nullptr) wait(kernels_, before->download.end);  // Its output has been copied.
     record(events.kernels.begin, kernels_);
     FrameContext context;
     context.index = frame;
@@ -114,7 +115,7 @@ std::vector<Span> trace_frames(int device, const ConstImageView& image,
   const auto count = static_cast<std::size_t>(frames);
   std::vector<FrameEvents> events(count);
   Pipeline pipeline(frame, *filter);
-  for (int round = 0; round < 2; ++round) {  // The first one warms up.
+  for (int round = 0; round < 2; ++round) {  // The first round warms up.
     for (std::size_t i = 0; i < count; ++i)
       pipeline.enqueue(i, events[i], i < kSlots ? nullptr : &events[i - kSlots]);
     pipeline.finish();

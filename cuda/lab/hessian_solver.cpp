@@ -12,8 +12,8 @@
 namespace equalux::cuda {
 namespace {
 
-/// Matrices of a call. cuSOLVER 11 and 12 want about 4 KB of workspace for each, and count it in
-/// 32 bits: more than two million are refused.
+/// Matrices per call of the library. cuSOLVER 11 and 12 need about 4 KB of workspace for each and
+/// count it in 32 bits, so that they refuse more than two million.
 constexpr std::size_t kMostMatrices = std::size_t{1} << 16;
 constexpr int kSide = 2;
 
@@ -23,7 +23,7 @@ void check_solver(cusolverStatus_t status, const char* what) {
               "cuSOLVER: " + std::string(what) + ": status " + std::to_string(status));
 }
 
-/// The functions that are needed here, with the types of the header that the build had.
+/// The functions of cuSOLVER that are needed, with their types from the header of the build.
 struct Functions {
   decltype(&cusolverDnCreate) create;
   decltype(&cusolverDnDestroy) destroy;
@@ -35,7 +35,7 @@ struct Functions {
 
   Functions() {
     const std::string name = "libcusolver.so." + std::to_string(CUSOLVER_VER_MAJOR);
-    // Stays loaded: the CUDA libraries keep state of their own until the process ends.
+    // Never closed: the CUDA libraries keep state of their own until the process ends.
     void* library = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       throw Error(ExitCode::unavailable,

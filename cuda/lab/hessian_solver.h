@@ -5,21 +5,21 @@
 
 #include <cuda_runtime_api.h>
 
-/// NVIDIA's eigenvalue solver, as a peer to measure beside.
+/// NVIDIA's eigenvalue solver, for comparison with our kernels.
 namespace equalux::cuda {
 
-/// Eigenvalues of many symmetric 2 x 2 matrices by cuSOLVER's batched Jacobi method, without
-/// vectors. The library is hundreds of MB that the product does not need, so it is loaded when the
-/// first of these is made. One thread at a time.
+/// Computes eigenvalues of many symmetric 2 x 2 matrices by cuSOLVER's batched Jacobi method,
+/// without eigenvectors. The library has hundreds of MB that the product does not need, so the
+/// first object loads it at run time. One thread at a time.
 class MatrixSolver {
  public:
-  /// Allocates for frames of so many matrices. Throws Error(unavailable) where the build had no
+  /// Allocates for frames of `matrices` pixels. Throws Error(unavailable) where the build had no
   /// header of cuSOLVER, or the machine has no library of that version.
   explicit MatrixSolver(std::size_t matrices);
   ~MatrixSolver();
 
-  /// Four floats a matrix, which are overwritten; two floats each come out. cuSOLVER may wait for
-  /// the stream.
+  /// Reads four floats per matrix, which it overwrites, and writes two floats per matrix. cuSOLVER
+  /// may wait for the stream.
   void solve(float* matrices, float* values, cudaStream_t stream) const;
 
  private:

@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kWarp = 32;
 constexpr int kBlockThreads = 256;
-// A warp takes neighbours of one row: what it reads and writes is one piece.
+// A warp takes 32 neighbours of a row, so that its loads and stores are coalesced. Values get the
+// same number of threads as pixels, two layers of half as many rows.
 constexpr dim3 kPixelBlock{kWarp, kBlockThreads / kWarp};
 constexpr dim3 kValueBlock{kWarp, kBlockThreads / kWarp / 2, 2};
 
@@ -46,8 +47,10 @@ __device__ __forceinline__ void put(const HessianKernel::Output& out, int x, int
   put_second(out, x, y, e.second);
 }
 
-/// The passes along y. Each sum is that of even_sum() or odd_sum(), operation by operation; in one
-/// loop, so that samples are read once for all three.
+/// Smooths and differentiates along y, a thread a pixel. It loads 2 radius + 1 samples and computes
+/// three sums of them in registers; one loop for all three, so that each sample is read once. Each
+/// sum has the operations of even_sum() or odd_sum() in their order, so that results have the same
+/// bits.
 __global__ void smooth_columns_kernel(const __grid_constant__ LevelSource in,
                                       const __grid_constant__ ScaleWeights w,
                                       const __grid_constant__ ColumnPlanes out) {
@@ -88,8 +91,9 @@ struct PutMatrices {
   }
 };
 
-/// The passes along x. A sum along y outside the frame is that of the frame's edge, since its
-/// samples are.
+/// Smooths and differentiates along x, a thread a pixel: 3 (2 radius + 1) loads of the planes along
+/// y, mostly from the caches. Columns outside the frame repeat the edge's sum, which is exact,
+/// since samples outside repeat the edge's sample.
 template <typename Put>
 __global__ void differentiate_rows_kernel(const __grid_constant__ ColumnPlanes in, Size size,
                                           const __grid_constant__ ScaleWeights w, Put put_at) {
@@ -105,8 +109,8 @@ __global__ void differentiate_rows_kernel(const __grid_constant__ ColumnPlanes i
          even_sum(w.smooth, w.radius, samples(in.curve)));
 }
 
-/// Figure 3 a: threadIdx.z says which value. The two threads of a pixel are of one block; each
-/// reads its derivatives and takes their root by itself.
+/// Computes one eigenvalue per thread (Figure 3 a): threadIdx.z selects which. Both threads of a
+/// pixel are in one block; each loads the derivatives and computes the square root itself.
 __global__ void per_value_kernel(const __grid_constant__ DerivativePlanes in, Size size,
                                  const __grid_constant__ HessianKernel::Output out) {
   const int x = pixel_x();
@@ -121,7 +125,8 @@ __global__ void per_value_kernel(const __grid_constant__ DerivativePlanes in, Si
   }
 }
 
-/// Figure 3 b, Algorithm 2: the common term once for both.
+/// Computes both eigenvalues of a pixel in one thread (Figure 3 b, Algorithm 2), which share the
+/// square root.
 __global__ void per_pixel_kernel(const __grid_constant__ DerivativePlanes in, Size size,
                                  const __grid_constant__ HessianKernel::Output out) {
   const int x = pixel_x();
@@ -131,8 +136,9 @@ __global__ void per_pixel_kernel(const __grid_constant__ DerivativePlanes in, Si
   put(out, x, y, hessian_eigenvalues(in.xx[at], in.xy[at], in.yy[at]));
 }
 
-/// Calls body(x, y, index) for the pixels `first`, first + step, ... of the block's sub-image, so
-/// many as a thread has, those outside the frame left out. The index counts the sub-image's pixels.
+/// Calls body(x, y, index) for the pixels `first`, first + step, ... of the block's sub-image, at
+/// most `cut.pixels` of them, without those outside the frame. `index` numbers the sub-image's
+/// pixels.
 template <typename Body>
 __device__ __forceinline__ void for_pixels(const SubImages& cut, Size size, int first, int step,
                                            const Body& body) {
@@ -155,8 +161,9 @@ __device__ __forceinline__ void for_pixels(const SubImages& cut, Size size, int 
   }
 }
 
-/// A full block a sub-image, its three planes one behind another (Figure 6 a). Neighbouring threads
-/// take neighbouring pixels, whose words lie in neighbouring banks: no conflicts.
+/// Computes both eigenvalues from a copy of the derivatives in shared memory, one block of 256
+/// threads per sub-image, whose three planes follow one another (Figure 6 a). Neighbouring threads
+/// take neighbouring pixels, whose words lie in neighbouring banks: no bank conflicts.
 __global__ void __launch_bounds__(kBlockThreads)
     shared_kernel(const __grid_constant__ DerivativePlanes in, Size size, SubImages cut,
                   const __grid_constant__ HessianKernel::Output out) {
@@ -177,13 +184,13 @@ __global__ void __launch_bounds__(kBlockThreads)
   });
 }
 
-/// Algorithm 3: a warp a sub-image, a thread takes `cut.pixels` consecutive pixels, and a pixel's
-/// three floats are neighbours (Figure 6 b).
+/// Computes both eigenvalues with one warp per sub-image (Algorithm 3): a thread takes `cut.pixels`
+/// consecutive pixels, and a pixel's three floats are neighbours in shared memory (Figure 6 b).
 ///
-/// Of 32 banks of 4 bytes that order meets one alone: in each step the threads are 3 · 128 words
-/// apart, 128 the pixels of a thread at 64 x 64, and 384 is a multiple of 32. So the 32 reads of a
-/// warp come one after another. Threads one pixel apart would be 3 words apart, which has no factor
-/// in common with 32, and meet every bank once; the copy below does so.
+/// That layout has the worst bank conflict: in each step neighbouring threads read 3 · 128 words
+/// apart (a thread has 128 pixels of 64 x 64), and 384 is a multiple of the 32 banks, so that the
+/// 32 reads of a warp hit one bank and are serialised. The copy before it has none: its threads are
+/// 3 words apart, and 3 and 32 have no common factor, so that they hit 32 different banks.
 __global__ void __launch_bounds__(kWarp)
     one_warp_kernel(const __grid_constant__ DerivativePlanes in, Size size, SubImages cut,
                     const __grid_constant__ HessianKernel::Output out) {
@@ -202,7 +209,8 @@ __global__ void __launch_bounds__(kWarp)
   });
 }
 
-/// Smaller magnitude first, and on a tie the smaller value, as hessian_eigenvalues() has them.
+/// Orders eigenvalues by magnitude, and equal magnitudes by value, as hessian_eigenvalues() does.
+/// One thread per pixel.
 __global__ void order_kernel(const float2* pairs, Size size,
                              const __grid_constant__ HessianKernel::Output out) {
   const int x = pixel_x();
@@ -223,7 +231,7 @@ dim3 grid_of(int width, int height, const dim3& block) {
   return dim3(blocks_for(width, block.x), blocks_for(height, block.y));
 }
 
-/// Equation 10, rounded up along each side.
+/// The grid of the report's equation 10, rounded up along each side.
 dim3 grid_of(int width, int height, const SubImages& cut) {
   const auto side = static_cast<unsigned>(cut.side);
   return dim3(blocks_for(width, side), blocks_for(height, side));

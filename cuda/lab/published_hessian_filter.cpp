@@ -16,16 +16,16 @@ namespace {
 
 using gpu_lab::HessianStrategy;
 
-/// Floats in device memory, a number of them a pixel.
+/// Device memory for `each` floats per pixel.
 class FloatMemory {
  public:
   FloatMemory(std::size_t pixels, int each)
       : pixels_(pixels), memory_(allocate_device<float>(pixels * static_cast<std::size_t>(each))) {
-    // All bits set is not a number.
+    // All bits set is NaN.
     fill_device(memory_.get(), 0xFF, pixels * static_cast<std::size_t>(each) * sizeof(float),
                 "filling planes");
   }
-  /// Where plane `index` begins, if these are planes of a float a pixel.
+  /// Returns where plane `index` begins, if the memory is planes of one float per pixel.
   [[nodiscard]] float* plane(std::size_t index) const { return memory_.get() + index * pixels_; }
 
  private:
@@ -59,7 +59,7 @@ class PublishedHessian final : public Filter {
     derivatives_.emplace(pixels, solves ? 4 : 3);
     pairs_.reset();
     if (solves) pairs_.emplace(pixels, 2);
-    // Other streams than the default one do not wait for it.
+    // Other streams do not wait for the default stream, on which the planes were filled.
     check(cudaStreamSynchronize(nullptr), "filling planes");
     in_desc_ = input;
     out_desc_ = input;

@@ -16,7 +16,8 @@ DeviceNames& device_names() {
   return all;
 }
 
-/// Of use_device(): once the device is lost, the runtime may not even tell which one it was.
+/// The device of use_device() in this thread: once a device is lost, the runtime may not even tell
+/// which one was current.
 thread_local int used_device = -1;
 
 std::string name_of(int device) {
@@ -51,7 +52,8 @@ Error cuda_error(cudaError_t status, std::string_view what) {
     const std::string name = name_of(device);
     text += name + (name.empty() ? "" : " ") + "(device " + std::to_string(device) + "): ";
   }
-  static_cast<void>(cudaGetLastError());  // An error that is reported must not be found again.
+  static_cast<void>(cudaGetLastError());  // Clears the error, which is reported already and must
+                                          // not turn up at a later call.
   text +=
       std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
   return Error(ExitCode::unavailable, text);

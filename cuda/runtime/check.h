@@ -6,13 +6,15 @@
 #include <cuda_runtime_api.h>
 #include <equalux/error.h>
 
-/// Every call of the CUDA runtime goes through check().
+/// Checks around every call of the CUDA runtime, which turn its status codes into exceptions.
 namespace equalux::cuda {
 
-/// An error that names the current device, what was being done, and CUDA's own name for it.
+/// Makes an error that names the current device, what was being done, and CUDA's own name for the
+/// failure.
 [[nodiscard]] Error cuda_error(cudaError_t status, std::string_view what);
 
-/// What errors call a device that is lost, and does not tell its name any more.
+/// Keeps the name by which errors call a device, since a lost device does not tell its name any
+/// more.
 void remember_name(int device, const std::string& name);
 
 /// Throws Error(unavailable) unless the call succeeded. `what` says what was being done, as in
@@ -21,13 +23,13 @@ inline void check(cudaError_t status, std::string_view what) {
   if (status != cudaSuccess) throw cuda_error(status, what);
 }
 
-/// Ignores a call's failure, as in a destructor: the runtime must not come back to its error at a
-/// later call, such as a launch.
+/// Ignores a call's failure, as destructors do, and clears the runtime's sticky error, which would
+/// otherwise be reported by a later call, such as a launch.
 inline void ignore(cudaError_t status) noexcept {
   if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
-/// Makes a device current in this thread, and the one that its errors name. Throws
+/// Makes a device current in this thread; errors of the thread name it from then on. Throws
 /// Error(unavailable).
 void use_device(int device);
 

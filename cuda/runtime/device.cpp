@@ -15,7 +15,7 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// Why no device can be counted, in words for whoever has to repair it.
+/// Says why no device was found, in words for the person who has to repair it.
 std::string reason_for(cudaError_t status) {
   int driver = 0;
   cuda::ignore(cudaDriverGetVersion(&driver));
@@ -31,7 +31,8 @@ std::string reason_for(cudaError_t status) {
   }
 }
 
-/// Whether the device can be used: it answers, and this build has code for it.
+/// Says why a device cannot be used: it does not answer, or this build has no code for it. Empty
+/// where it can.
 std::string trouble_of(CudaDevice& device) {
   if (const cudaError_t status = cudaSetDevice(device.number); status != cudaSuccess) {
     return reason_for(status);
@@ -70,7 +71,7 @@ CudaDevice describe(int number) {
   return device;
 }
 
-/// How many devices the driver finds; `reason` says why where there is none.
+/// Counts the devices that the driver finds; `reason` says why where there is none.
 int count_devices(std::string& reason) {
   int count = 0;
   const cudaError_t counted = cudaGetDeviceCount(&count);
@@ -80,8 +81,8 @@ int count_devices(std::string& reason) {
   return 0;
 }
 
-/// Describes devices `first` to before `end`: in a thread of its own, since the caller's would have
-/// to be set back to its device, which makes a context on that one.
+/// Describes the devices from `first` to before `end`, in a thread of its own: the caller's current
+/// device would have to be set back afterwards, which creates a context on it.
 std::vector<CudaDevice> describe(int first, int end) {
   return std::async(std::launch::async,
                     [=] {
@@ -131,7 +132,7 @@ CudaDevice choose_cuda_device(int wanted) {
   }
   const CudaStatus status = cuda_status();
   if (!status.available) throw Error(ExitCode::unavailable, "cuda: " + status.reason);
-  // max_element keeps the first of equals.
+  // Takes the first of equally good devices, as max_element does.
   return *std::max_element(
       status.devices.begin(), status.devices.end(), [](const CudaDevice& a, const CudaDevice& b) {
         const auto room = [](const CudaDevice& d) { return d.trouble.empty() ? d.free_bytes : 0; };

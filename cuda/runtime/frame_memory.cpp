@@ -2,7 +2,7 @@
 #include "cuda/runtime/handles.h"
 #include "src/common/cuda_memory.h"
 
-/// Memory of frames, and the order of others' streams.
+/// Device memory of frames, and the order of work on streams that belong to others.
 namespace equalux {
 namespace {
 

@@ -11,8 +11,8 @@
 
 #include "cuda/runtime/check.h"
 
-/// Owners of what the CUDA runtime hands out. All are movable; destructors ignore errors, since
-/// after a lost device nothing can be freed.
+/// Owners of CUDA streams, events and memory. All are movable; destructors ignore errors, since
+/// nothing can be freed after a device is lost.
 namespace equalux::cuda {
 
 template <typename Handle, cudaError_t (*destroy)(Handle)>
@@ -26,14 +26,14 @@ using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>,
 using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>,
                               HandleDeleter<cudaEvent_t, cudaEventDestroy>>;
 
-/// A stream that does not wait for the default stream.
+/// Makes a stream that does not wait for the default stream.
 [[nodiscard]] inline Stream make_stream() {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   return Stream(stream);
 }
 
-/// An event that orders streams; with `timing` it also measures.
+/// Makes an event that orders streams; with `timing` it also measures.
 [[nodiscard]] inline Event make_event(bool timing = false) {
   cudaEvent_t event = nullptr;
   check(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming),
@@ -53,7 +53,7 @@ using DevicePointer = std::unique_ptr<T, DeviceDeleter>;
 template <typename T>
 using PinnedPointer = std::unique_ptr<T, PinnedDeleter>;
 
-/// `count` elements of device memory, aligned to 256 bytes, not initialised.
+/// Allocates `count` elements of device memory, aligned to 256 bytes and not initialised.
 template <typename T>
 [[nodiscard]] DevicePointer<T> allocate_device(std::size_t count) {
   void* memory = nullptr;
@@ -62,7 +62,7 @@ template <typename T>
   return DevicePointer<T>(static_cast<T*>(memory));
 }
 
-/// `count` elements of page-locked host memory, not initialised.
+/// Allocates `count` elements of page-locked host memory, not initialised.
 template <typename T>
 [[nodiscard]] PinnedPointer<T> allocate_pinned(std::size_t count) {
   void* memory = nullptr;

@@ -8,28 +8,28 @@
 
 #include "cuda/runtime/handles.h"
 
-/// What the stages of one frame cost on the device, without ever waiting for it.
+/// Times of the stages of a frame on the device, measured without waiting for it.
 namespace equalux::cuda {
 
-/// A row of events on one stream: the time of a stage is what lies between two neighbours. Events
-/// are made once; recording one is all that a frame pays. Used for one frame after another, by one
-/// thread at a time.
+/// A row of events on one stream; the time between two neighbours is the time of a stage. Events
+/// are created once, so that a frame pays only for recording them. Used for one frame after
+/// another, by one thread at a time.
 class KernelTimer final : public StageMarks {
  public:
-  /// Room for `stages` marks a frame; later ones are not measured.
+  /// Makes room for `stages` marks per frame; further marks are not measured.
   explicit KernelTimer(std::size_t stages);
 
-  /// Starts a frame: what comes now on the stream is the first stage.
+  /// Starts a frame: work enqueued from now on belongs to its first stage.
   void begin(cudaStream_t stream);
   void mark(std::string_view finished_stage, void* stream) override;
 
-  /// Appends name and milliseconds of each stage. To be called once the frame's last mark has been
-  /// passed, as an event behind it tells; then nothing here blocks.
+  /// Appends name and milliseconds of each stage. Does not block if called after the frame's last
+  /// mark has been passed, as an event recorded behind that mark tells.
   void read(std::vector<StageTime>& times) const;
 
  private:
-  std::vector<Event> events_;            // the beginning, then one a mark
-  std::vector<std::string_view> names_;  // of the marks so far
+  std::vector<Event> events_;            // the beginning, then one event for each mark
+  std::vector<std::string_view> names_;  // of the marks recorded so far
 };
 
 }  // namespace equalux::cuda

@@ -4,29 +4,31 @@
 
 #include <cuda_runtime_api.h>
 
-/// What launches have to know of a device.
+/// Facts about a device that launches depend on.
 namespace equalux::cuda {
 
 struct LaunchDevice {
   int multiprocessors = 1;
-  /// Kernels may be launched before the one ahead of them in the stream has ended (programmatic
-  /// dependent launch), because their code waits for it.
+  /// True where kernels may be launched before the one ahead of them in the stream has ended
+  /// (programmatic dependent launch), because their code contains the wait.
   bool dependent_launch = false;
 
-  /// Asks the current device. `kernel` is any that has the wait in it where it is compiled for
-  /// compute capability 9.0 or later: what counts is the code that runs, which a newer device may
-  /// have made from older PTX. Throws Error(unavailable).
+  /// Asks the current device. `kernel` is any kernel that waits for the one ahead of it when
+  /// compiled for compute capability 9.0 or later. Both its PTX and its machine code are asked,
+  /// since a newer device may run code that the driver made from older PTX, without the wait.
+  /// Throws Error(unavailable).
   static LaunchDevice of(const void* kernel);
 };
 
-/// Launch attributes of a kernel: with the permission to start early, or none.
+/// Launch attributes of a kernel: the permission to start early where the device allows it, else
+/// none.
 class EarlyLaunch {
  public:
   explicit EarlyLaunch(const LaunchDevice& device) : count_(device.dependent_launch ? 1 : 0) {
     attribute_.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute_.val.programmaticStreamSerializationAllowed = 1;
   }
-  /// Valid as long as this is.
+  /// Describes a launch; valid as long as this object, which holds its attributes.
   [[nodiscard]] cudaLaunchConfig_t config(dim3 grid, dim3 block, cudaStream_t stream,
                                           std::size_t shared_bytes = 0) {
     cudaLaunchConfig_t config{};

@@ -9,7 +9,7 @@
 namespace equalux::cuda {
 namespace {
 
-/// More would overflow the 64-bit numbers of the elements that a thread has in flight.
+/// More threads would overflow the 64-bit element numbers of walk_in_flight().
 constexpr double kMostThreadsOfLaunch = 0x1p59;
 
 int attribute(cudaDeviceAttr which, int device) {

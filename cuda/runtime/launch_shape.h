@@ -5,11 +5,11 @@
 #include <cuda_runtime_api.h>
 #include <equalux/params.h>
 
-/// How the kernels of the staged chain are launched: what the user asks for, within what the device
-/// takes, and what is taken where nothing is asked for.
+/// Launch shapes of the staged chain's kernels: what the user asks for, within the device's limits,
+/// and the defaults where nothing is asked for.
 namespace equalux::cuda {
 
-/// Extents of a launch, and how many pixels each of its threads has in flight.
+/// Grid and block of a launch, and how many pixels each thread has in flight.
 struct LaunchShape {
   dim3 grid{1, 1, 1};
   dim3 block{1, 1, 1};
@@ -21,7 +21,7 @@ struct LaunchShape {
   [[nodiscard]] std::uint64_t blocks() const { return std::uint64_t{grid.x} * grid.y * grid.z; }
 };
 
-/// What the current device takes.
+/// Limits of the current device.
 struct LaunchLimits {
   Extent3 grid;
   Extent3 block;
@@ -29,24 +29,24 @@ struct LaunchLimits {
   int threads_of_multiprocessor = 0;
   int multiprocessors = 0;
 };
-/// Throws Error(unavailable) where no device answers.
+/// Asks the current device. Throws Error(unavailable) where none answers.
 [[nodiscard]] LaunchLimits launch_limits();
 
 /// Throws Error(usage) that names the knob, its value and the device's limit where grid, block or
-/// pixels-per-thread is none that the device takes. Every kernel of the chain is compiled for
-/// kMostThreads threads a block, so that the device's limit is each kernel's too.
+/// pixels-per-thread exceeds what the device takes. Every kernel of the chain is compiled for
+/// blocks of kMostThreads threads, so the device's limit holds for each of them.
 void check_shape(const StagedParams& knobs, const LaunchLimits& limits);
 
-/// Pixels in flight where the knob is empty: a 16-byte access of floats.
+/// Default of pixels-per-thread: 4 floats are one access of 16 bytes.
 inline constexpr int kDefaultPixelsPerThread = 4;
 
-/// How many blocks there are where the grid is left to us.
+/// Number of blocks where the user gives no grid.
 enum class Blocks : std::uint8_t {
-  any,       ///< a thread for each piece of work
-  resident,  ///< at most what the device runs at a time: for blocks that have tables to make first
+  any,       ///< as many as give each piece of work a thread
+  resident,  ///< at most as many as the device runs at a time, for blocks that make tables first
 };
-/// A shape for `items` pieces of work; without a knob a thread for each, in blocks of `block`
-/// threads.
+/// Chooses a shape for `items` pieces of work: the user's block and grid, else blocks of `block`
+/// threads, as many as `blocks` says.
 [[nodiscard]] LaunchShape shape_for(const StagedParams& knobs, const LaunchLimits& limits,
                                     std::uint64_t items, unsigned block, Blocks blocks);
 

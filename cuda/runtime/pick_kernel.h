@@ -3,22 +3,23 @@
 #include "src/common/with_constant.h"
 #include "src/format/layout.h"
 
-/// with_constant() of what launches ask for.
+/// Template arguments of kernels, chosen at run time by with_constant().
 namespace equalux::cuda {
 
-/// Of the pixels that a thread has in flight.
+/// Calls f with the number of pixels that a thread has in flight as a constant.
 template <typename F>
 auto with_pixels_in_flight(int pixels, F f) {
   return with_constant<1, 2, 4, 8>(pixels, f);
 }
 
-/// Of the bytes of a packed pixel.
+/// Calls f with the bytes of a packed pixel as a constant.
 template <typename F>
 auto with_step(int step, F f) {
   return with_constant<1, 3, 4>(step, f);
 }
 
-/// Of an 8-bit format whose samples lie as those of `format`; see any_colour_order().
+/// Calls f with the 8-bit format that has the sample layout of `format` as a constant; see
+/// any_colour_order().
 template <typename F>
 auto with_byte_format(PixelFormat format, F f) {
   using enum PixelFormat;

@@ -5,11 +5,11 @@
 
 #include "cuda/runtime/check.h"
 
-/// Dynamic shared memory beyond the 48 KB that a launch has without asking.
+/// Dynamic shared memory beyond the 48 KB that a kernel may have without asking.
 namespace equalux::cuda {
 
 /// Allows a kernel all the dynamic shared memory that a block of the current device may have beside
-/// the kernel's static one, and returns how many bytes that are.
+/// the kernel's static shared memory. Returns that number of bytes.
 template <typename Kernel>
 std::size_t allow_shared_memory(Kernel* kernel) {
   int device = 0;

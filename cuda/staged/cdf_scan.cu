@@ -9,8 +9,9 @@
 #include "cuda/runtime/shared_memory.h"
 #include "cuda/staged/staged_stages.h"
 
-// The scans of the report's section 3.4. docs/algorithm.md draws them on ten numbers. A step whose
-// elements lie in several blocks ends with its launch: that is the barrier of the grid.
+// The scans of the report's section 3.4; docs/algorithm.md draws them on ten numbers. A step that
+// combines elements of several blocks ends with its launch, because the next launch is the only
+// barrier of the whole grid.
 namespace equalux::cuda {
 namespace {
 
@@ -23,7 +24,9 @@ __device__ Element sum_of(const Element* from, std::uint32_t begin, std::uint32_
   return sum;
 }
 
-/// Section 3.4.1: every element adds up all that come before it.
+/// Section 3.4.1, baseline: the thread of an element adds up all counts before it. A bin costs as
+/// many loads as it has bins before it, n^2 / 2 in all, but the scan has no step that waits for
+/// another.
 __global__ void __launch_bounds__(kMostThreads)
     baseline_kernel(const Element* counts, Element* cdf, std::uint32_t n) {
   walk_in_flight<1>(
@@ -31,7 +34,8 @@ __global__ void __launch_bounds__(kMostThreads)
       [&](std::uint32_t i, Element sum) { cdf[i] = sum; });
 }
 
-/// Section 3.4.2: from whichever end is nearer, since the sum of all is the number of pixels.
+/// Section 3.4.2: adds up the counts from the nearer end, because the sum of all counts is the
+/// number of pixels. This halves the loads of the baseline.
 __global__ void __launch_bounds__(kMostThreads)
     two_ended_kernel(const Element* counts, Element* cdf, std::uint32_t n, Element total) {
   walk_in_flight<1>(
@@ -42,8 +46,9 @@ __global__ void __launch_bounds__(kMostThreads)
       [&](std::uint32_t i, Element sum) { cdf[i] = sum; });
 }
 
-/// The same with the counts in each block's shared memory, `segment` by segment. Between segments
-/// an element's sum waits in `cdf`, where only its own thread sees it.
+/// Section 3.4.2 with the counts in each block's shared memory, `segment` by segment. Every block
+/// loads every segment, coalesced, so that the many reads of a count are of shared memory. Between
+/// segments an element's partial sum waits in `cdf`, which only its own thread reads.
 __global__ void __launch_bounds__(kMostThreads)
     two_ended_shared_kernel(const Element* counts, Element* cdf, std::uint32_t n, Element total,
                             std::uint32_t segment) {
@@ -67,12 +72,13 @@ __global__ void __launch_bounds__(kMostThreads)
           return front || first + size < n ? sum : total - sum;
         },
         [&](std::uint32_t i, Element sum) { cdf[i] = sum; });
-    __syncthreads();  // all have read the segment before the next one replaces it
+    __syncthreads();  // all threads have read the segment before the next one replaces it
   }
 }
 
-/// Section 3.4.3, one step of Kogge and Stone: from one array into another, so that no element is
-/// overwritten before it is read.
+/// Section 3.4.3, one step of Kogge and Stone: a thread adds to its element the one `distance` to
+/// the left. It reads one array and writes another, so that no element is overwritten before it is
+/// read. log2 n launches of n additions each.
 __global__ void __launch_bounds__(kMostThreads)
     kogge_stone_kernel(const Element* from, Element* to, std::uint32_t n, std::uint32_t distance) {
   walk_in_flight<1>(
@@ -82,7 +88,9 @@ __global__ void __launch_bounds__(kMostThreads)
 }
 
 /// Section 3.4.4, one step of Brent and Kung in place: elements first, first + 2 distance ... each
-/// add the one `distance` to their left, which is none of them.
+/// add the element `distance` to their left, which this step does not write. Twice as many launches
+/// as Kogge and Stone, but fewer than 2 n additions in all; accesses are strided and coalesce badly
+/// at large distances.
 __global__ void __launch_bounds__(kMostThreads)
     brent_kung_kernel(Element* cdf, std::uint32_t first, std::uint32_t distance,
                       std::uint32_t elements) {
@@ -95,8 +103,9 @@ __global__ void __launch_bounds__(kMostThreads)
       [&](std::uint32_t k, Element sum) { cdf[first + 2 * distance * k] = sum; });
 }
 
-/// Scans `size` elements in shared memory of twice as many; returns where the sums are. All threads
-/// of the block call it; the elements are in `from`, synchronised, and so are the sums.
+/// Scans `size` elements in shared memory of twice as many, and returns where the sums are. All
+/// threads of the block call it; `from` is filled and the block synchronised before, and the block
+/// is synchronised after.
 __device__ Element* kogge_stone_block(Element* from, Element* to, std::uint32_t size) {
   for (std::uint32_t distance = 1; distance < size; distance *= 2) {
     for (std::uint32_t i = thread_in_block(); i < size; i += threads_of_block()) {
@@ -110,7 +119,7 @@ __device__ Element* kogge_stone_block(Element* from, Element* to, std::uint32_t 
   return from;
 }
 
-/// Scans `size` elements of shared memory in place; otherwise as kogge_stone_block().
+/// Scans `size` elements of shared memory in place; called and synchronised as kogge_stone_block().
 __device__ Element* brent_kung_block(Element* sums, std::uint32_t size) {
   const std::uint32_t thread = thread_in_block();
   const std::uint32_t threads = threads_of_block();
@@ -134,8 +143,9 @@ __device__ Element* brent_kung_block(Element* sums, std::uint32_t size) {
 
 enum class BlockScan { kogge_stone, brent_kung };
 
-/// Section 3.4.5: each block scans segments in its shared memory. `totals` takes each segment's
-/// sum, which add_totals_kernel adds to the segments after it.
+/// Section 3.4.5: each block scans whole segments in its shared memory, two elements of shared
+/// memory for each of a segment with Kogge and Stone, one with Brent and Kung. `totals` gets each
+/// segment's sum, which add_totals_kernel adds to the segments after it.
 template <BlockScan kScan>
 __global__ void __launch_bounds__(kMostThreads)
     scan_segments_kernel(const Element* counts, Element* cdf, std::uint32_t n,
@@ -157,11 +167,12 @@ __global__ void __launch_bounds__(kMostThreads)
     for (std::uint32_t i = thread; i < size; i += threads)
       cdf[first + i] = sums[i];
     if (thread == 0) totals[index] = sums[size - 1];
-    __syncthreads();  // all have read the sums before the next segment replaces them
+    __syncthreads();  // all threads have read the sums before the next segment replaces them
   }
 }
 
-/// A few additions an element: no more segments than a block's shared memory fits into 65,536 bins.
+/// Adds the totals of all segments before it to each element. Few additions: 65,536 bins, the most
+/// there are, make only some segments of the size of a block's shared memory.
 __global__ void __launch_bounds__(kMostThreads)
     add_totals_kernel(Element* cdf, std::uint32_t n, std::uint32_t segment, const Element* totals) {
   walk_in_flight<1>(
@@ -174,7 +185,7 @@ void kogge_stone(const LaunchShape& shape, const ScanMemory& memory, std::uint32
   int steps = 0;
   while ((std::uint32_t{1} << steps) < n)
     ++steps;
-  // The arrays take turns so that the last step writes the result.
+  // Takes scratch and result in turn such that the last step writes the result.
   auto* const scratch = static_cast<Element*>(memory.scratch);
   const Element* from = memory.counts;
   for (int step = 0; step < steps; ++step) {
@@ -230,9 +241,9 @@ void two_ended_shared(const LaunchShape& shape, const ScanMemory& memory, std::u
   check(cudaGetLastError(), "launching cdf_scan");
 }
 
-/// CUB throws exceptions of its own, "cudaError 46: ...", where the runtime does not answer. Where
-/// that happens the first time, later calls hang in its cache of attributes: so the runtime is
-/// asked before.
+/// Calls CUB and turns its exceptions, such as "cudaError 46: ...", into ours. The runtime is asked
+/// first whether it answers: where it does not answer CUB's first call, later calls hang in CUB's
+/// cache of device attributes.
 template <typename Call>
 void check_cub(const Call& call, const char* what) {
   int number = 0;
@@ -264,7 +275,8 @@ std::size_t scan_scratch_bytes(ScanVariant variant, int bins) {
     case ScanVariant::brent_kung:
       break;
     case ScanVariant::kogge_stone:
-    case ScanVariant::kogge_stone_shared:  // the totals, one a segment: at most one an element
+    case ScanVariant::kogge_stone_shared:  // totals, one per segment: no more than there are
+                                           // elements
     case ScanVariant::brent_kung_shared:
       bytes = static_cast<std::size_t>(bins) * sizeof(Element);
       break;

@@ -10,8 +10,8 @@
 namespace equalux::cuda {
 namespace {
 
-/// Count of the first bin that is not empty: the first sum above 0, found by halving. The last sum
-/// is the number of pixels and never 0.
+/// Finds the count of the first bin that is not empty, which is the first sum above 0, by binary
+/// search. The search always ends, because the last sum is the number of pixels, which is never 0.
 __device__ std::uint32_t first_nonempty(const std::uint32_t* cdf, std::uint32_t bins) {
   std::uint32_t low = 0;
   std::uint32_t high = bins - 1;
@@ -26,14 +26,16 @@ __device__ std::uint32_t first_nonempty(const std::uint32_t* cdf, std::uint32_t 
   return cdf[low];
 }
 
-/// What the scaler takes off and divides by; the sums alone tell it.
+/// Computes what the scaler subtracts and divides by; the cumulative sums alone determine it.
 __device__ CurveScale scale_of(Scaler scaler, const std::uint32_t* cdf, std::uint32_t bins) {
   const std::uint32_t first =
       scaler == Scaler::min_max_nonzero ? first_nonempty(cdf, bins) : cdf[0];
   return curve_scale(scaler, first, first, cdf[bins - 1]);
 }
 
-/// One division a pixel. The identity, a scale without a span, leaves every value.
+/// Maps V with one division per pixel. Threads take values as replace_values() says; shared memory
+/// has the bin of each level and the scale, which each block computes once. A scale without a span
+/// is the identity and leaves every value as it is.
 template <int kInFlight>
 __global__ void __launch_bounds__(kMostThreads)
     equalize_divide_kernel(Scaler scaler, const std::uint32_t* cdf, std::uint32_t bins, float* v,
@@ -51,7 +53,7 @@ __global__ void __launch_bounds__(kMostThreads)
   });
 }
 
-/// T of every bin: the only divisions of EqualizeVariant::curve.
+/// Computes T of every bin, one thread a bin: the only divisions of EqualizeVariant::curve.
 __global__ void __launch_bounds__(kMostThreads)
     make_curve_kernel(Scaler scaler, const std::uint32_t* cdf, std::uint32_t bins, float* curve) {
   __shared__ CurveScale shared_scale;
@@ -64,8 +66,8 @@ __global__ void __launch_bounds__(kMostThreads)
       [&](std::uint32_t b, std::uint32_t sum) { curve[b] = curve_value(scale, sum); });
 }
 
-/// One look-up a pixel, in a table of the block's: however many bins there are, only the 256 that
-/// 8-bit levels fall into are read.
+/// Maps V with one table look-up per pixel. The block's table in shared memory has only the 256
+/// bins that 8-bit levels fall into, however many bins there are.
 template <int kInFlight>
 __global__ void __launch_bounds__(kMostThreads)
     apply_curve_kernel(Scaler scaler, const std::uint32_t* cdf, const float* curve,
@@ -74,7 +76,7 @@ __global__ void __launch_bounds__(kMostThreads)
   __shared__ bool identity;
   if (thread_in_block() == 0) identity = scale_of(scaler, cdf, bins).span == 0;
   __syncthreads();
-  if (identity) return;  // there is no curve
+  if (identity) return;  // make_curve_kernel wrote no curve
   for (std::uint32_t level = thread_in_block(); level < kLevels; level += threads_of_block()) {
     curve_of_level[level] = curve[bin_of(level, bins, 255)];
   }
@@ -97,7 +99,7 @@ void equalize(EqualizeVariant variant, const LaunchShape& shape, Scaler scaler,
     });
     kernel<<<shape.grid, shape.block, 0, stream>>>(scaler, cdf, n, v, pixels);
   } else {
-    // More threads than bins would only wait.
+    // More threads than bins would have nothing to do.
     const std::uint64_t threads = shape.threads_of_block();
     const auto curve_blocks =
         static_cast<unsigned>(std::min(shape.blocks(), (n + threads - 1) / threads));

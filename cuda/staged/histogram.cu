@@ -10,7 +10,8 @@
 namespace equalux::cuda {
 namespace {
 
-/// All threads count in device memory: those of one value wait for one another.
+/// Counts with atomics in device memory: increments of the same bin are serialised. The simplest
+/// variant, which the report compares others with; threads take values as visit_values() says.
 template <int kInFlight>
 __global__ void __launch_bounds__(kMostThreads)
     histogram_global_kernel(const float* v, std::uint32_t pixels, std::uint32_t* counts,
@@ -22,8 +23,10 @@ __global__ void __launch_bounds__(kMostThreads)
       v, pixels, [&](float value) { atomicAdd(&counts[bin_of_level[level_of(value)]], 1U); });
 }
 
-/// Each block counts in its shared memory and adds what it found to device memory. Where the bins
-/// do not fit, it takes them `segment` by segment, with a walk over the values for each.
+/// Counts in each block's shared memory and adds the block's counts to device memory at the end, so
+/// that most atomics stay within a multiprocessor. Where the bins exceed shared memory, each
+/// `segment` of bins takes another pass over the values. Blocks are few and large, because each
+/// clears and adds up its counters.
 template <int kInFlight>
 __global__ void __launch_bounds__(kMostThreads)
     histogram_shared_kernel(const float* v, std::uint32_t pixels, std::uint32_t* counts,
@@ -35,12 +38,15 @@ __global__ void __launch_bounds__(kMostThreads)
   fill_bins(bin_of_level, bins);
   for (std::uint32_t first = 0; first < bins; first += segment) {
     const std::uint32_t size = min(segment, bins - first);
-    // A counter is cleared by the thread that added it up in the segment before.
+    // Cleared without a barrier before it: the thread that clears a counter is the one that added
+    // it up in the segment before.
     for (std::uint32_t i = thread; i < size; i += threads)
       own[i] = 0;
     __syncthreads();
     visit_values<kInFlight>(v, pixels, [&](float value) {
-      const std::uint32_t bin = bin_of_level[level_of(value)] - first;  // wraps below the segment
+      const std::uint32_t bin = bin_of_level[level_of(value)] - first;  // bins below the segment
+                                                                        // wrap round to large
+                                                                        // numbers
       if (bin < size) atomicAdd(&own[bin], 1U);
     });
     __syncthreads();

@@ -7,13 +7,13 @@
 namespace equalux::cuda {
 namespace {
 
-/// An HSV pixel, and what lies in its place in the original frame.
+/// An HSV pixel, and the pixel of the original frame in its place.
 struct Source {
   Hsv hsv;
   std::uint32_t original;
 };
 
-/// Of formats without a fourth byte nothing is read.
+/// Loads a pixel; the original is read only where the format has a fourth byte.
 template <int kStep>
 __device__ __forceinline__ Source load_source(const HsvPlanes& in,
                                               const PackedFrame<const std::uint8_t>& original,
@@ -23,7 +23,8 @@ __device__ __forceinline__ Source load_source(const HsvPlanes& in,
   return source;
 }
 
-/// One pixel at a time, wherever its bytes lie; neighbouring threads take neighbouring pixels.
+/// Converts one pixel at a time, whatever its alignment. Neighbouring threads take neighbouring
+/// pixels, so that accesses to the planes are coalesced. Reads 12 bytes a pixel and writes kStep.
 template <int kStep, int kInFlight>
 __global__ void __launch_bounds__(kMostThreads)
     hsv_to_rgb_kernel(HsvPlanes in, PackedFrame<const std::uint8_t> original, PixelOrder order,
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(kMostThreads)
       });
 }
 
-/// Four HSV pixels, and what lies in their place in the original frame.
+/// Four HSV pixels, and the pixels of the original frame in their place.
 template <int kStep>
 struct SourceGroup {
   float4 h;
@@ -45,8 +46,9 @@ struct SourceGroup {
   PixelGroup<kStep> original;
 };
 
-/// kGroup neighbouring pixels at a time: 16 bytes are read of each plane and kStep words written.
-/// Nobody reads the planes again.
+/// Converts kGroup neighbouring pixels at a time: a thread reads 16 bytes of each plane and writes
+/// kStep words. Loads are streaming, because no kernel reads the planes again. The last pixels of a
+/// frame, fewer than a group, go one by one.
 template <int kStep, int kInFlight>
 __global__ void __launch_bounds__(kMostThreads)
     hsv_to_rgb_groups_kernel(HsvPlanes in, PackedFrame<const std::uint8_t> original,

@@ -7,9 +7,9 @@
 namespace equalux::cuda {
 namespace {
 
-/// One pixel at a time, wherever its bytes lie. Coalesced: neighbouring threads, neighbouring
-/// pixels. Uncoalesced, the report's version 0 of Figure 2: each thread walks a run of its own, so
-/// that the 32 accesses of a warp touch 32 places.
+/// Converts one pixel at a time, whatever its alignment. The coalesced variant gives neighbouring
+/// threads neighbouring pixels. The uncoalesced one is the report's version 0 of Figure 2: each
+/// thread walks a run of pixels of its own, so that the 32 accesses of a warp touch 32 places.
 template <int kStep, int kInFlight, RgbToHsvVariant kVariant>
 __global__ void __launch_bounds__(kMostThreads)
     rgb_to_hsv_kernel(PackedFrame<const std::uint8_t> in, PixelOrder order, HsvPlanes out,
@@ -26,9 +26,9 @@ __global__ void __launch_bounds__(kMostThreads)
       });
 }
 
-/// Coalesced, kGroup neighbouring pixels at a time: kStep words are read and 16 bytes written to
-/// each plane. Nobody reads H and S before the last stage: they should not push V, which the next
-/// two stages read, out of L2.
+/// Converts kGroup neighbouring pixels at a time, coalesced: a thread reads kStep words and writes
+/// 16 bytes to each plane. H and S are stored streaming, since they are not read before the last
+/// stage and should not displace from L2 the plane V, which the next two stages read.
 template <int kStep, int kInFlight>
 __global__ void __launch_bounds__(kMostThreads)
     rgb_to_hsv_groups_kernel(PackedFrame<const std::uint8_t> in, PixelOrder order, HsvPlanes out,

@@ -10,11 +10,14 @@
 namespace equalux::cuda {
 namespace {
 
-/// One block scans so many bins in its shared memory faster than CUB launches its kernels.
+/// Largest number of bins that one block scans in its shared memory in less time than CUB needs to
+/// launch its kernels.
 constexpr int kMostBinsOfOneBlock = 4096;
-/// Blocks of the stages that only compute: small ones, so that many fit whatever they need.
+/// Block size of the stages that only compute: small, so that many blocks fit on a multiprocessor
+/// whatever registers they need.
 constexpr unsigned kPixelBlock = 256;
-/// Blocks of the stages that make tables first, 256 entries each: few and large.
+/// Block size of the stages that first make tables of 256 entries: large, so that few blocks make
+/// them.
 constexpr unsigned kValueBlock = 512;
 
 void check_format(PixelFormat format) {
@@ -46,7 +49,8 @@ void StagedChain::configure(const ImageDesc& desc) {
   const std::uint64_t each =
       static_cast<std::uint64_t>(knobs.pixels_per_thread.value_or(kDefaultPixelsPerThread));
   const std::uint64_t items = (pixels + each - 1) / each;
-  // A run of its own is worth the name only where a thread has more pixels than it has in flight.
+  // The uncoalesced variant takes a grid of resident blocks: its runs differ from coalesced
+  // accesses only where a thread has more pixels than it has in flight.
   const Blocks to_hsv_blocks =
       rgb_to_hsv_ == RgbToHsvVariant::coalesced ? Blocks::any : Blocks::resident;
   to_hsv_shape_ = shape_for(knobs, limits, items, kPixelBlock, to_hsv_blocks);

@@ -14,19 +14,20 @@
 /// The report's chain on a GPU: five stages over a float HSV image in device memory.
 namespace equalux::cuda {
 
-/// Belongs to the device that was current when it was configured. One thread at a time.
+/// Equalizes frames stage by stage. Belongs to the device that was current when it was configured.
+/// One thread at a time.
 class StagedChain final : public EqualizeChain {
  public:
   explicit StagedChain(const EqualizeParams& params) : params_(params) {}
 
-  /// Allocates for frames of `desc`, a packed RGB form or gray8, 12 bytes a pixel. Throws
-  /// Error(usage) for another format, and for a grid, a block or pixels a thread that the device
-  /// does not take; Error(unavailable).
+  /// Allocates for frames of `desc`, packed RGB or gray8: 12 bytes per pixel. Throws Error(usage)
+  /// for another format, and for a grid, block or pixels-per-thread that the device does not take;
+  /// Error(unavailable) where memory or a device is missing.
   void configure(const ImageDesc& desc) override;
 
-  /// Device memory of any stride and alignment, fastest where takes_groups() holds. Frames of one
-  /// chain must not overlap in time. The marks are told of each stage. Throws Error(unavailable)
-  /// where a launch is refused.
+  /// Enqueues one frame, which is in device memory with any stride and alignment; fastest where
+  /// takes_groups() holds. Frames of one chain must not overlap in time. Each stage is marked in
+  /// `context`. Throws Error(unavailable) where a launch is refused.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
 
@@ -34,7 +35,7 @@ class StagedChain final : public EqualizeChain {
   EqualizeParams params_;
   int bins_ = 256;
   std::uint32_t pixels_ = 0;
-  /// The variants, with what is taken where a knob is empty.
+  /// Variants of the stages, with the default in place of each knob that the user left empty.
   RgbToHsvVariant rgb_to_hsv_ = RgbToHsvVariant::coalesced;
   HistogramVariant histogram_ = HistogramVariant::shared;
   ScanVariant scan_ = ScanVariant::kogge_stone_shared;

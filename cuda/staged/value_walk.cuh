@@ -5,14 +5,15 @@
 #include "cuda/device/linear_thread.cuh"
 #include "src/equalize/tone_curve.h"
 
-/// Walking the V plane of an HSV image, and the bins of its 256 levels.
+/// Walks over the V plane of an HSV image, and the bins of its 256 levels.
 namespace equalux::cuda {
 
 /// Levels of an 8-bit channel.
 inline constexpr std::uint32_t kLevels = 256;
 
-/// bin(level) of every level. All threads of the block call it and synchronise before they read: a
-/// look-up a pixel costs less than the 64-bit division.
+/// Fills bin(level) of every level into shared memory. All threads of the block call it, and
+/// synchronise before they read. A look-up per pixel costs less than the 64-bit division of
+/// bin_of().
 __device__ __forceinline__ void fill_bins(std::uint32_t (&bin_of_level)[kLevels],
                                           std::uint32_t bins) {
   for (std::uint32_t level = thread_in_block(); level < kLevels; level += threads_of_block()) {
@@ -20,8 +21,8 @@ __device__ __forceinline__ void fill_bins(std::uint32_t (&bin_of_level)[kLevels]
   }
 }
 
-/// Calls use(value) for every value, kInFlight at a time and a thread; from four on, four
-/// neighbours are one access, for which `v` is aligned to 16 bytes.
+/// Calls use(value) for every value, with kInFlight values in flight per thread. From four on, four
+/// neighbouring values are one access of 16 bytes, for which `v` must be aligned.
 template <int kInFlight, typename Use>
 __device__ __forceinline__ void visit_values(const float* v, std::uint32_t count, Use use) {
   std::uint32_t done = 0;
@@ -42,7 +43,7 @@ __device__ __forceinline__ void visit_values(const float* v, std::uint32_t count
       [&](std::uint32_t, float value) { use(value); });
 }
 
-/// Replaces every value by map(value), accesses as in visit_values().
+/// Replaces every value by map(value), with accesses as in visit_values().
 template <int kInFlight, typename Map>
 __device__ __forceinline__ void replace_values(float* v, std::uint32_t count, Map map) {
   std::uint32_t done = 0;
