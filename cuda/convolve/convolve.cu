@@ -10,15 +10,16 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/pick_kernel.h"
 
-/// The 3 x 3 kernel that runs by default. A warp walks down a column of 512 bytes; a few rows ahead
-/// are on their way to shared memory. Each row is read once, and its products go to the three rows
-/// of results that it belongs to; one instruction multiplies and adds a row of three taps.
+/// The 3 x 3 convolution that runs by default. A warp walks down a column of 512 bytes, 16 bytes
+/// per lane. Asynchronous copies bring the next rows to shared memory. Each row is read once, and
+/// its products are added to the three rows of results that it belongs to, which are in registers;
+/// one dp4a instruction multiplies and adds the three taps of a kernel row.
 namespace equalux::cuda {
 namespace {
 
 constexpr int kWords = kLaneBytes / 4;
 constexpr int kWarps = 4;   // of a block; each has rows of its own
-constexpr int kBlocks = 5;  // on a multiprocessor at once
+constexpr int kBlocks = 5;  // resident on a multiprocessor
 constexpr int kRing = 3;    // rows of a warp in shared memory
 
 struct Conv3x3Params {
@@ -26,15 +27,15 @@ struct Conv3x3Params {
   Outside outside;
   TapRows taps;
   LevelOfSum levels;
-  std::int32_t start;        // of sums
-  std::uint32_t multiplier;  // Finish::top
+  std::int32_t start;        // first value of each sum
+  std::uint32_t multiplier;  // for Finish::top
   PlaneCopies copies;
   int columns;    // of tiles
-  int rows_each;  // of a warp
-  int bands;      // of rows to be convolved; those behind are copied
+  int rows_each;  // results of each warp
+  int bands;      // of rows that are convolved; later bands are copied
 };
 
-/// `levels` with the byte that is kept of each pixel from `original`.
+/// Returns `levels` with the byte that each pixel keeps from `original`.
 template <int kStep>
 __device__ __forceinline__ std::uint32_t keep(std::uint32_t levels, std::uint32_t original,
                                               std::uint32_t kept) {
@@ -61,7 +62,7 @@ __device__ __forceinline__ std::uint32_t finish(std::int32_t (&sum)[4], const Co
   }
 }
 
-/// Writes the first `valid` of a lane's levels.
+/// Writes the first `valid` of a lane's levels, with the widest stores that kGranule allows.
 template <int kGranule>
 __device__ __forceinline__ void store(std::uint8_t* to, const std::uint32_t (&levels)[kWords],
                                       int valid) {
@@ -83,6 +84,10 @@ __device__ __forceinline__ void store(std::uint8_t* to, const std::uint32_t (&le
   }
 }
 
+/// Convolves rows of one column of 512 bytes per warp, or copies rows of unchanged planes. A block
+/// has four independent warps, so that no barrier of the block is needed. Per lane 32 partial sums
+/// are in registers. Each result byte costs three dp4a and one or two byte permutations; memory is
+/// read once and written once, plus two border rows per warp.
 template <int kStep, int kGranule, Finish kFinish>
 __global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
     convolve_3x3_kernel(const __grid_constant__ Conv3x3Params p) {
@@ -98,7 +103,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
     return;
   }
   const int begin = band * p.rows_each;
-  const int end = min(begin + p.rows_each, p.plane.rows);  // results; one more row is read
+  const int end = min(begin + p.rows_each, p.plane.rows);  // of the results; one more row is read
   if (begin >= end) return;
   const int x = left + lane * kLaneBytes;
   const int valid = p.plane.width * kStep - x;
@@ -112,7 +117,7 @@ __global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
     tile.load(ring[i], begin - 1 + i);
     copies_commit();
   }
-  std::int32_t two_rows[kLaneBytes];  // of results: the row above has had two of its three rows
+  std::int32_t two_rows[kLaneBytes];  // sums that have two of their three rows
   std::int32_t one_row[kLaneBytes];
 #pragma unroll
   for (int i = 0; i < kLaneBytes; ++i) {
@@ -120,15 +125,15 @@ __global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
     one_row[i] = bias;
   }
   std::uint32_t above[kWords]{};
-  // The ring's places are known to the compiler.
+  // Unrolled over the ring, so that positions in it are compile-time constants.
   for (int first = begin - 1; first <= end; first += kRing) {
 #pragma unroll
     for (int i = 0; i < kRing; ++i) {
       const int y = first + i;
       if (y > end) return;
       copies_wait<kRing - 2>();
-      __syncwarp();  // row y is here for all lanes, and all have read the row before
-      // Some rows behind the last are loaded in vain, which costs less than to ask.
+      __syncwarp();  // all lanes see row y, and have read the row whose place is reused
+      // Loads some rows beyond the last in vain, which costs less than a test.
       tile.load(ring[(i + kRing - 1) % kRing], y + kRing - 1);
       copies_commit();
       TileRow& row = ring[i];
@@ -176,7 +181,7 @@ bool fit_signed_bytes(const std::vector<std::int32_t>& weights, std::int32_t sca
   });
 }
 
-/// True where no frame gives a result outside 0..255.
+/// True where every frame gives results within 0..255, so that clamping is not needed.
 bool stays_within(const ExactKernel& kernel) {
   std::int64_t least = kernel.bias;
   std::int64_t most = kernel.bias;
@@ -243,7 +248,7 @@ bool is_small(const ExactKernel& kernel) {
 
 void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
                   const PlaneCopies& copies, const LaunchDevice& device, cudaStream_t stream) {
-  // Bytes that cannot be moved 16 at a time take the kernels that finish by any divisor.
+  // Planes that are not aligned to 16 bytes take the kernels for any divisor, which saves kernels.
   const Finish finish = plane.is_multiple(16) ? finish_of(kernel) : Finish::any;
   const Kernel run = with_step(
       plane.step, [&](auto step) { return kernel_of<decltype(step)::value>(plane, finish); });
@@ -257,11 +262,12 @@ void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& ke
             tap_row(&kernel.weights[6], scale)};
   p.levels = levels;
   p.start = finish == Finish::any ? 0 : static_cast<std::int32_t>(kernel.bias) * scale;
-  // floor(n m / 2^24) is floor(n / divisor) for n below 256 times a divisor of at most 256.
+  // Exact, because floor(n m / 2^24) is floor(n / divisor) for n below 256 divisor and a divisor of
+  // at most 256.
   p.multiplier = static_cast<std::uint32_t>(((1 << 24) + kernel.divisor - 1) / kernel.divisor);
   p.copies = copies;
 
-  // One wave: each warp has as many rows as keep all multiprocessors busy to the end.
+  // One wave of blocks: each warp has so many rows that all multiprocessors are busy until the end.
   constexpr int kFewestRows = 4;
   p.columns = blocks_for(plane.width * plane.step, kTile);
   const int copied = copies.plane[0].rows + copies.plane[1].rows;

@@ -10,23 +10,24 @@
 #include "cuda/runtime/check.h"
 
 /// Separable kernels of up to 15 x 15 in one pass. A warp walks down a column of 128 bytes, four
-/// rows at a step, by itself. Sums along the rows are products of matrices on the tensor cores:
-/// rows · T, where row i of the left one is what lies around 16 bytes of a row, and T(k, x) the
-/// weight for the distance from k to x. A lane gets the sums of the same four bytes of every row,
-/// so that what goes down the columns stays in its registers, and a warp writes 128 bytes beside
-/// each other.
+/// rows per step, and never waits for other warps.
+///
+/// Sums along x are matrix products on the tensor cores: rows · T, where row i of the left matrix
+/// is 16 bytes of a row with their neighbours, and T(k, x) is the weight for the distance from k to
+/// x. A lane gets the sums of the same four bytes of every row, so that the pass along y stays in
+/// its registers, and a warp writes 128 neighbouring bytes.
 namespace equalux::cuda {
 namespace {
 
 constexpr int kWarpLanes = 32;
 constexpr int kColumnWarps = 4;  // of a block; each has a column of its own
-constexpr int kLeftRow = 16;     // bytes of a row of the left matrix, without what lies around them
-constexpr int kTiles = 8;        // of a warp, beside each other
+constexpr int kLeftRow = 16;     // bytes of a row of the left matrix, without their neighbours
+constexpr int kTiles = 8;        // of a warp, side by side
 constexpr int kWidth = kLeftRow * kTiles;
-constexpr int kPairRows = 2;  // the left matrix has the tiles of two rows
-constexpr int kPairs = 2;     // of rows at a step
+constexpr int kPairRows = 2;  // rows in the left matrix
+constexpr int kPairs = 2;     // of rows per step
 constexpr int kStepRows = kPairs * kPairRows;
-constexpr int kStages = 4;  // steps in shared memory
+constexpr int kStages = 4;  // steps in shared memory at a time
 constexpr int kMostRadius = 7;
 constexpr std::int64_t kGaussianDivisor = 1 << 24;
 
@@ -34,51 +35,52 @@ struct ColumnsParams {
   BytePlane plane;
   Outside outside;
   int size;
-  int columns;               // of warps
-  int sides;                 // of these the first one and the last ones, or none
-  int side_warps;            // theirs, which come first
-  int side_rows;             // of each of these
-  int rows_each;             // of each of the others
-  std::uint32_t zero;        // 0
-  std::uint32_t outermost;   // half of a Gaussian's bias, added at either end of a column
-  std::uint32_t multiplier;  // of a box
-  std::uint32_t bias;        // of a box, times that
-  std::uint32_t down[kMostRadius + 1];  // by distance
+  int columns;  // of 128 bytes in a row
+  int sides;    // of the columns, those that need pixels outside: the first and the last ones; or 0
+  int side_warps;            // warps of the side columns, which come first
+  int side_rows;             // results of each side warp
+  int rows_each;             // results of each other warp
+  std::uint32_t zero;        // always 0; a parameter, so that the compiler does not know it
+  std::uint32_t outermost;   // half of a Gaussian's bias, added at both ends of a column
+  std::uint32_t multiplier;  // for a box
+  std::uint32_t bias;        // of a box, times the multiplier
+  std::uint32_t down[kMostRadius + 1];  // weights by distance
   std::int16_t row[2 * kMostRadius + 1];
 };
 
-/// kBlocks blocks of 16 bytes are what the sums of 16 bytes come from.
+/// Sizes for sums that need kBlocks blocks of 16 bytes for each 16 results.
 template <int kBlocks>
 struct ColumnShape {
   static constexpr int kReach = (kBlocks - 1) * kLeftRow / 2;  // bytes to either side
-  /// Blocks begin at multiples of 16 bytes. Where their number is even, results begin 8 bytes off.
+  /// Offset of results: blocks begin at multiples of 16 bytes, and an even number of blocks moves
+  /// results by 8 bytes.
   static constexpr int kShift = kReach % kLeftRow;
   static constexpr int kChunks = kTiles + kBlocks - 1;  // of a row that a warp reads
   static constexpr int kPitch = kChunks * kLeftRow;
-  /// Weights by distance in bytes, -kZero first.
+  /// Position of distance 0 in the weights, which begin with distance -kZero bytes.
   static constexpr int kZero = kReach + kLeftRow;
   static constexpr int kBand = 2 * kZero;
 };
 
-/// Keeps a number in a register, where the compiler would load the parameter that it comes from
+/// Keeps a number in a register. The compiler would otherwise load the parameter that it comes from
 /// again in each step and wait for it.
 __device__ __forceinline__ void keep(int& number) {
   asm volatile("" : "+r"(number));
 }
 
-/// What lies `rows` rows on from there.
+/// Returns the address `rows` rows after `from`.
 template <typename Byte>
 __device__ __forceinline__ Byte* rows_on(Byte* from, int stride, int rows) {
   return from + std::int64_t{stride} * rows;
 }
 
-/// A lane's part in loading rows of a warp's column: 16 bytes of every second row.
+/// Loads rows of a warp's column: a lane copies 16 bytes of every second row.
 template <int kBlocks>
 class ColumnLoader {
  public:
   using Shape = ColumnShape<kBlocks>;
 
-  /// Rows y to end - 1, of which some may be outside.
+  /// Prepares to load rows y to end - 1, some of which may be outside the plane.
   __device__ ColumnLoader(const ColumnsParams& p, int column, int y, int end, int lane)
       : plane_(p.plane),
         outside_(p.outside),
@@ -106,7 +108,7 @@ class ColumnLoader {
     }
   }
 
-  /// Starts to copy the rows of the next step.
+  /// Starts the copies of the next step's rows.
   __device__ __forceinline__ void load(std::uint8_t* stage) {
     stage += to_;
 #pragma unroll
@@ -121,11 +123,11 @@ class ColumnLoader {
     next_ = rows_on(next_, stride_, kStepRows);
   }
 
-  /// Whether results need what lies to the left or right of the plane. The same for all lanes.
+  /// True where results need pixels to the left or right of the plane; the same for all lanes.
   __device__ bool is_at_side() const {
     return at_side_;
   }
-  /// Writes the pixels there, in rows that are here for all lanes.
+  /// Writes those pixels into rows that all lanes can see.
   __device__ __forceinline__ void mend_sides(std::uint8_t* stage) const {
 #pragma unroll
     for (int i = 0; i < kMends; ++i) {
@@ -144,12 +146,12 @@ class ColumnLoader {
 
  private:
   static constexpr int kMends = (2 * Shape::kReach + kWarpLanes - 1) / kWarpLanes;  // of a lane
-  static constexpr std::uint32_t kNone = 0xFFFF;  // no place; as what stands there, the constant
+  static constexpr std::uint32_t kNone = 0xFFFF;  // no position; as a source, the constant
 
-  /// For byte `at` of a row, which is outside: its place in the warp's row, and above it that of
-  /// the one that stands for it.
+  /// Returns the position in the warp's row of byte `at`, which is outside the plane, and in the
+  /// upper half the position of the byte that it repeats.
   __device__ std::uint32_t mend(int at) const {
-    // A multiple of every step is added so that the division is one of positive numbers.
+    // A multiple of every step, added so that the division does not see a negative number.
     constexpr int kPositive = 192;
     const int pixel = (at + kPositive) / plane_.step - kPositive / plane_.step;
     const int index = border_index(pixel, plane_.width, outside_.border);
@@ -157,17 +159,18 @@ class ColumnLoader {
     const int from = to + (index - pixel) * plane_.step;
     if (to < 0 || to >= Shape::kPitch) return kNone;
     if (index < 0) return static_cast<std::uint32_t>(to) | kNone << 16;
-    // A pixel that lies in two columns of warps is needed in part.
+    // A pixel that two warps' columns share is needed only in part.
     if (from < 0 || from >= Shape::kPitch) return kNone;
     return static_cast<std::uint32_t>(to | from << 16);
   }
 
-  /// What load() leaves: rows that are outside, and the end of a row whose last 16 bytes are fewer.
+  /// Loads what load() leaves out: rows outside the plane, and the last bytes of a row that are
+  /// fewer than 16.
   __device__ void load_special(std::uint8_t* to) const {
 #pragma unroll 1
     for (int row = y_; row < min(y_ + kStepRows, end_); row += kPairRows) {
       if (valid_ > 0 && static_cast<unsigned>(row) >= static_cast<unsigned>(limit_)) {
-        // No further outside than the plane is tall.
+        // Reflects at most once, because rows are no further outside than the plane is tall.
         const int last = plane_.rows - 1;
         const int y = outside_.border == Border::replicate ? min(max(row, 0), last)
                                                            : last - abs(last - abs(row));
@@ -185,24 +188,24 @@ class ColumnLoader {
   const BytePlane& plane_;
   Outside outside_;
   int begin_;  // the first byte of a row that is read
-  int y_;      // what is loaded next
+  int y_;      // row that is loaded next
   int end_;
-  int limit_;  // rows before that are copied plainly
+  int limit_;  // end of the rows that need no special case
   int stride_;
   const std::uint8_t* next_;
-  int valid_;  // bytes of the 16 that the plane has
+  int valid_;  // of the lane's 16 bytes, those that the plane has
   int to_;
   bool at_side_;
-  int plain_;  // what is loaded before that row has no rows or bytes outside
+  int plain_;  // steps that begin before this row have no rows or bytes outside
   std::uint32_t mends_[kMends];
 };
 
-/// Where a lane's four results of each row go. With kKept, a byte of each word is the source's, or
-/// none.
+/// Writes a lane's four results of each row. With kKept, one byte of each word may come from the
+/// source.
 template <bool kKept>
 class ColumnResults {
  public:
-  /// The first rows are `before` rows above row `begin` and not written.
+  /// The first `before` rows lie above row `begin` and are not written.
   __device__ ColumnResults(const ColumnsParams& p, int x, int begin, int count, int before)
       : plane_(p.plane),
         stride_(static_cast<int>(p.plane.out_stride)),
@@ -215,10 +218,10 @@ class ColumnResults {
     keep(stride_);
   }
 
-  /// Whether some of the next rows are written.
+  /// True once a step contains rows that are written.
   __device__ bool begun() const { return row_ > -kStepRows; }
 
-  /// Asks for what is kept of the rows that are stored next.
+  /// Loads the source words of the rows that are stored next.
   __device__ __forceinline__ void fetch() {
     if constexpr (kKept) {
 #pragma unroll
@@ -228,7 +231,7 @@ class ColumnResults {
     }
   }
 
-  /// Writes a step's rows, as far as they are a warp's.
+  /// Writes a step's rows, as far as they are the warp's own.
   __device__ __forceinline__ void store(const std::uint32_t (&levels)[kStepRows]) {
 #pragma unroll
     for (int row = 0; row < kStepRows; ++row) {
@@ -256,7 +259,7 @@ class ColumnResults {
   const BytePlane& plane_;
   int stride_;
   int in_stride_;
-  int row_;  // what is stored next
+  int row_;  // row that is stored next
   int count_;
   bool inside_;
   std::uint8_t* to_;
@@ -264,12 +267,13 @@ class ColumnResults {
   std::uint32_t kept_[kStepRows] = {};
 };
 
-/// Loads what lies around the tiles of two rows: a[block][row], as multiply() wants the left
-/// matrix.
+/// Loads the operands of the tiles of two rows with their neighbours: a[block][row], as multiply()
+/// takes the left matrix.
 template <int kBlocks>
 __device__ __forceinline__ void load_tiles(std::uint32_t (&a)[kBlocks][2],
                                            const std::uint8_t* stage, int lane) {
-  // Four matrices of 8 rows of 16 bytes: the first block of either row, then the second.
+  // One ldmatrix loads four matrices of 8 rows of 16 bytes: the first block of both rows, then the
+  // second.
   const std::uint32_t own = shared_address(stage) +
                             static_cast<std::uint32_t>(lane / 8 % 2 * ColumnShape<kBlocks>::kPitch +
                                                        (lane % 8 + lane / 16) * kLeftRow);
@@ -289,8 +293,9 @@ __device__ __forceinline__ void load_tiles(std::uint32_t (&a)[kBlocks][2],
   }
 }
 
-/// a · b + more, made once. Without `more`, which is mostly 0, the compiler would fuse every
-/// addition of the product with the multiplication, done again for each, which takes twice as long.
+/// Computes a * b + more once. Without `more`, which is mostly 0, the compiler would fuse the
+/// multiplication into every addition of the product and repeat it each time, which takes twice as
+/// long.
 __device__ __forceinline__ std::uint32_t product(std::uint32_t a, std::uint32_t b,
                                                  std::uint32_t more) {
   std::uint32_t result;
@@ -298,17 +303,17 @@ __device__ __forceinline__ std::uint32_t product(std::uint32_t a, std::uint32_t 
   return result;
 }
 
-/// Whether warps at the sides, which write the pixels outside, have fewer rows than others. Where
-/// memory is what limits, that is no gain.
+/// True where side warps, which also write the pixels outside, get fewer rows than others. Small
+/// kernels are limited by memory and would gain nothing.
 __host__ __device__ constexpr bool sides_differ(int radius) {
   return radius > 2;
 }
 
-/// What a warp makes: rows of a column.
+/// The rows of a column that a warp computes.
 struct Part {
   int column;
   int begin;
-  int count;  // none where it is not positive
+  int count;  // no rows where it is not positive
 };
 
 template <int kRadius>
@@ -332,13 +337,16 @@ __device__ __forceinline__ Part part_of(const ColumnsParams& p, int number) {
   return {column, band * rows, min(rows, p.plane.rows - band * rows)};
 }
 
-/// Thread blocks of a multiprocessor, as far as registers go.
+/// Blocks per multiprocessor that the register limit allows for.
 __host__ __device__ constexpr int blocks_at_once(int radius) {
   return radius <= 2 ? 6 : radius <= 4 ? 4 : 3;
 }
 
-/// kPlanes bytes make a weight of a row: 2 for those of a Gaussian, whose divisor is 2^24; 1 for
-/// those of a box.
+/// Convolves one part per warp. kPlanes is the number of bytes of a row weight: 2 for a Gaussian,
+/// whose divisor is 2^24, and 1 for a box. Blocks have four warps that share only the weights in
+/// shared memory; each has four steps of its rows there, three of them still being copied.
+/// Registers hold T, a step's sums, and 2 kRadius rows of unfinished results. Exact: all sums are
+/// integers below 2^32.
 template <int kRadius, int kBlocks, int kPlanes, bool kKept>
 __global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadius))
     convolve_columns_kernel(const __grid_constant__ ColumnsParams p) {
@@ -361,8 +369,8 @@ __global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadi
       bands[plane][i] = static_cast<std::uint8_t>(weight >> (8 * plane));
   }
   __syncthreads();
-  // Column n of T is byte 4 (n / 2) + n % 2 of a tile, and the one two bytes on in the other half:
-  // so that a lane has four neighbours.
+  // Column n of T is byte 4 (n / 2) + n % 2 of a tile, and two bytes further in the other half, so
+  // that a lane gets four neighbours.
   std::uint32_t along[kPlanes][2][kBlocks];
 #pragma unroll
   for (int plane = 0; plane < kPlanes; ++plane) {
@@ -388,7 +396,7 @@ __global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadi
   wait_for_results();
   if (count <= 0) return;
   Loader loader(p, column, begin - kRadius, begin + count + kRadius, lane);
-  // A step makes the results that lie kRadius rows above what it reads.
+  // A step's results lie kRadius rows above the rows that it reads.
   ColumnResults<kKept> results(p, column * kWidth - Shape::kShift + g * kLeftRow + 4 * t, begin,
                                count, 2 * kRadius);
   const int steps = (count + 2 * kRadius + kStepRows - 1) / kStepRows;
@@ -403,19 +411,19 @@ __global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadi
     loader.mend_sides(stages[warp][0]);
   }
 
-  // Results under way: what the rows up to here have added to those of rows y - kRadius on.
+  // Unfinished results: what the rows read so far have added to rows y - kRadius and later.
   std::uint32_t pending[2 * kRadius][4] = {};
 #pragma unroll 1
   for (int s = 0; s < steps; ++s) {
     copies_wait<kStages - 3>();
-    // Rows of this step and the next are here for all lanes, and all have read those before.
+    // All lanes see the rows of this step and the next one, and have read those before.
     __syncwarp();
     loader.load(stages[warp][(s + kStages - 1) % kStages]);
     copies_commit();
     if (loader.is_at_side()) loader.mend_sides(stages[warp][(s + 1) % kStages]);
     if (results.begun()) results.fetch();
     const std::uint8_t* const rows = stages[warp][s % kStages];
-    Sums sums[kPairs][2] = {};  // of either half of the columns
+    Sums sums[kPairs][2] = {};  // of both halves of the columns
     std::uint32_t around[kPairs][kBlocks][2];
 #pragma unroll
     for (int pair = 0; pair < kPairs; ++pair)
@@ -431,8 +439,8 @@ __global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadi
         }
       }
     }
-    // A row's product with a weight is the same above and below it. Results under way move up while
-    // they are added to.
+    // The product of a sum with a weight is used above and below its row. Unfinished results move
+    // up while they are added to.
     std::int32_t done[kStepRows][4];
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
@@ -446,7 +454,7 @@ __global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadi
               k == kRadius ? p.outermost : p.zero);
         }
       }
-      // Of the result `at` rows below the first.
+      // Sums what this step adds to the result `at` rows below the first one.
       const auto next = [&](int at) {
         std::uint32_t total = at < 2 * kRadius ? pending[at][x] : 0;
 #pragma unroll
@@ -482,7 +490,7 @@ using ColumnsKernel = void (*)(ColumnsParams);
 struct Choice {
   ColumnsKernel kernel;
   int radius;
-  int before;  // bytes that a warp reads before its first result's place
+  int before;  // bytes that a warp reads before its first result
   int shift;
   int pitch;  // bytes of a row that it reads
 };
@@ -495,7 +503,7 @@ Choice choice(int planes) {
           ColumnShape<kBlocks>::kShift, ColumnShape<kBlocks>::kPitch};
 }
 
-/// Blocks that are not needed cost little.
+/// Rounds sizes up to few kernels: blocks with weights of 0 cost little.
 Choice choose(int radius, int step, int planes) {
   const bool four = step == 4;
   if (radius <= 2) return four ? choice<2, 2, true>(planes) : choice<2, 2, false>(planes);
@@ -503,7 +511,7 @@ Choice choose(int radius, int step, int planes) {
   return four ? choice<7, 5, true>(planes) : choice<7, 4, false>(planes);
 }
 
-/// Rows of each of so many bands, in whole steps.
+/// Returns the rows of each of `bands` bands, in whole steps.
 int whole_steps(int rows, int bands) {
   return ((rows + bands - 1) / bands + kStepRows - 1) / kStepRows * kStepRows;
 }
@@ -511,7 +519,8 @@ int whole_steps(int rows, int bands) {
 }  // namespace
 
 bool fits_columns(const BytePlane& plane, const ExactKernel& kernel) {
-  // Longer ones of one byte a pixel, and boxes of three, take no less time than elsewhere.
+  // For pixels of one byte, and for boxes on three, convolve_separable() is as fast with more than
+  // 9 x 9.
   const bool longer = plane.step == 4 || (plane.step == 3 && kernel.divisor == kGaussianDivisor);
   return kernel.separable && kernel.radius() <= (longer ? kMostRadius : 4) &&
          plane.rows > 2 * kMostRadius && plane.width * plane.step % 4 == 0 &&
@@ -527,7 +536,8 @@ void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel
   p.plane = plane;
   p.outside = outside;
   p.size = kernel.size;
-  // floor(n m / 2^24) is floor(n / divisor) for n below 256 times a divisor of at most 256.
+  // Exact, because floor(n m / 2^24) is floor(n / divisor) for n below 256 divisor and a divisor of
+  // at most 256.
   p.multiplier = static_cast<std::uint32_t>(((1 << 24) + kernel.divisor - 1) / kernel.divisor);
   p.bias = p.multiplier * static_cast<std::uint32_t>(kernel.bias);
   p.outermost = box ? 0 : static_cast<std::uint32_t>(kernel.bias / 2);
@@ -538,12 +548,12 @@ void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel
   }
   p.columns = (bytes + chosen.shift + kWidth - 1) / kWidth;
 
-  // One wave. Warps at the sides take a fifth longer over a row.
+  // One wave of blocks. Side warps need a fifth more time per row.
   const int slots = device.multiprocessors * blocks_at_once(chosen.radius) * kColumnWarps;
   const int bands = std::max(1, slots / p.columns);
   p.rows_each = whole_steps(plane.rows, bands);
   const int all_bands = (plane.rows + p.rows_each - 1) / p.rows_each;
-  int last = p.columns - 1;  // the first of the last ones that are sides
+  int last = p.columns - 1;  // first of the side columns on the right
   while (last > 1 && (last - 1) * kWidth - chosen.before + chosen.pitch > bytes)
     --last;
   const int sides = 1 + p.columns - last;

@@ -7,10 +7,10 @@
 #include "cuda/device/dependent_launch.cuh"
 #include "cuda/runtime/check.h"
 
-/// Kernels with weights of their own on the tensor cores: each row of the kernel is a band T, and
-/// sums = sum over j of T(j) · rows from j on. A block walks down a column of tiles. Weights of
-/// more than 8 bits are bytes times powers of 256, the highest signed, added by Horner's rule
-/// modulo 2^32.
+/// Kernels with any weights, up to 15 x 15, on the tensor cores: each kernel row is a banded matrix
+/// T, and the sums are the sum over j of T(j) · rows from j on. A block walks down a column of
+/// tiles. Weights of more than 8 bits are split into bytes, the highest one signed, whose products
+/// Horner's rule adds modulo 2^32.
 namespace equalux::cuda {
 namespace {
 
@@ -18,7 +18,7 @@ constexpr int kGroup = 8;  // rows of a product
 constexpr int kGroups = 4;
 constexpr int kTileRows = kGroup * kGroups;
 constexpr int kMostPlanes = 4;
-constexpr std::size_t kSharedUnasked = 48 * 1024;  // bytes of a block that need no permission
+constexpr std::size_t kSharedUnasked = 48 * 1024;  // bytes that a block may have without asking
 
 struct DirectParams {
   BytePlane plane;
@@ -27,13 +27,13 @@ struct DirectParams {
   int granule;
   int size;
   int planes;      // bytes of a weight
-  int tiles_each;  // of a block
+  int tiles_each;  // tiles of each block
   std::int32_t weights[kMaxCustomKernel * kMaxCustomKernel];
 };
 
-/// A band in shared memory as the words that lanes need: place i has bytes 2i to 2i + 3 for row g
-/// of a matrix, whose result is byte 2g, and bytes 2i - 1 to 2i + 2 for row g + 8, whose result is
-/// the byte after that.
+/// A banded matrix in shared memory, arranged as the words that lanes load: place i has bytes 2i to
+/// 2i + 3 for row g of a matrix, whose result is byte 2g, and bytes 2i - 1 to 2i + 2 for row g + 8,
+/// whose result is the byte after it.
 template <int kHalo>
 struct Band {
   static constexpr int kPlaces = WindowShape<kHalo>::kBlocks * (kChunk / 2) + kChunk / 2;
@@ -74,11 +74,15 @@ constexpr std::size_t window_bytes(int size) {
   return static_cast<std::size_t>(kTileRows + size - 1) * WindowShape<kHalo>::kPitch;
 }
 
+/// Convolves a column of tiles per block of 256 threads: each warp has two tiles of 16 bytes and 32
+/// rows, whose sums are in registers. Shared memory has two windows of the plane, one of which is
+/// being copied, and all bands. Each tile costs size · (2 kHalo + 1) products of 16 x 8 x 16 bytes
+/// for each byte of a weight and eight rows.
 template <int kHalo>
 __global__ void __launch_bounds__(kWindowThreads, kBlocksAtOnce)
     convolve_direct_kernel(const __grid_constant__ DirectParams p) {
   using Shape = WindowShape<kHalo>;
-  extern __shared__ uint4 shared[];  // two windows, then size bands for each plane of weights
+  extern __shared__ uint4 shared[];  // two windows, then `size` bands for each byte of the weights
   const int window_rows = kTileRows + p.size - 1;
   auto* const windows = reinterpret_cast<std::uint8_t*>(shared);
   auto* const bands = reinterpret_cast<Band<kHalo>*>(windows + 2 * window_rows * Shape::kPitch);
@@ -90,7 +94,7 @@ __global__ void __launch_bounds__(kWindowThreads, kBlocksAtOnce)
     const int place = i % kPlaces;
     const int j = i / kPlaces % p.size;
     const int plane = i / kPlaces / p.size;
-    // Byte b of the five from 2 place - 1 on.
+    // Byte b of the five from byte 2 place - 1 on.
     std::uint64_t bytes = 0;
 #pragma unroll 1
     for (int b = 0; b < 5; ++b) {
@@ -103,7 +107,7 @@ __global__ void __launch_bounds__(kWindowThreads, kBlocksAtOnce)
     bands[plane * p.size + j].words[place] = {static_cast<std::uint32_t>(bytes >> 8),
                                               static_cast<std::uint32_t>(bytes)};
   }
-  // The place of this lane's words for the first block.
+  // Place of the words that this lane needs for the first block.
   const int from = (kChunk + 4 * (lane % 4)) / 2 - lane / 4;
 
   wait_for_results();
@@ -149,11 +153,11 @@ __global__ void __launch_bounds__(kWindowThreads, kBlocksAtOnce)
                                                     pairs[group * kTilesOfWarp + 1]};
       results.store(i * kTileRows + group * kGroup, of_group);
     }
-    __syncthreads();  // all have read the window that is loaded next
+    __syncthreads();  // all threads have read the window that is overwritten next
   }
 }
 
-/// Bytes that hold every weight as a signed number.
+/// Returns the number of bytes that hold every weight as a signed number.
 int bytes_of(const ExactKernel& kernel) {
   int bytes = 1;
   for (const std::int32_t weight : kernel.weights) {

@@ -64,7 +64,7 @@ class CudaConvolveFilter final : public Filter {
     plane.width = desc_.width;
     plane.step = t.step[0];
     plane.kept = t.alpha_offset;
-    cuda::PlaneCopies copies;  // chroma
+    cuda::PlaneCopies copies;  // of chroma planes
     for (int p = 1; p < t.planes; ++p) {
       cuda::BytePlane copy{cuda::PlanePair::of_plane(in, out, p)};
       copy.rows = plane_rows(desc_, p);

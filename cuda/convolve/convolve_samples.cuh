@@ -4,10 +4,10 @@
 
 #include "cuda/convolve/convolve.h"
 
-/// Reading a plane where positions may lie outside it.
+/// Loads from a plane where positions may lie outside it.
 namespace equalux::cuda {
 
-/// The byte of channel `channel` at pixel (x, y), either of which may be outside.
+/// Loads the byte of channel `channel` at pixel (x, y), either of which may be outside.
 __device__ __forceinline__ std::uint8_t sample(const BytePlane& plane, Outside outside, int x,
                                                int y, int channel) {
   const int column = border_index(x, plane.width, outside.border);
@@ -16,7 +16,8 @@ __device__ __forceinline__ std::uint8_t sample(const BytePlane& plane, Outside o
   return plane.in[row * plane.in_stride + column * plane.step + channel];
 }
 
-/// A block copies `rows` rows of `pixels` pixels to shared memory, tightly, from pixel (x, y) on.
+/// Copies `rows` rows of `pixels` pixels, from pixel (x, y) on, into a block's shared memory
+/// without gaps. All threads of the block take part.
 template <int kStep>
 __device__ void load_tile(std::uint8_t* tile, const BytePlane& plane, Outside outside, int x, int y,
                           int pixels, int rows) {

@@ -6,13 +6,13 @@
 #include "cuda/device/dependent_launch.cuh"
 #include "cuda/runtime/check.h"
 
-/// Separable kernels in one pass on the tensor cores. A warp walks down a column of 32 bytes, 16
-/// rows at a step. Along the rows: sums = T · rows, for eight rows at once. These sums are cut into
-/// planes of bytes, which are already the left operand of the pass down the columns, where the
-/// weights are the right one: sums · C. Nothing but the frame's bytes goes through shared memory.
+/// Separable kernels of up to 31 x 31 in one pass on the tensor cores. A warp walks down two tiles
+/// of 16 bytes, 16 rows per step. Along x: sums = T · rows, for eight rows at once. The sums are
+/// split into bytes, which in the registers are already the left operand of the pass along y, where
+/// the weights are the right one: sums · C. Only the frame's bytes go through shared memory.
 ///
-/// Weights and sums of more than 8 bits are bytes times powers of 256; their products are added by
-/// Horner's rule, the highest first, modulo 2^32, which the result stays below.
+/// Weights and sums of more than 8 bits are split into bytes; Horner's rule adds the products, the
+/// highest power of 256 first, modulo 2^32, and results are below 2^32.
 namespace equalux::cuda {
 namespace {
 
@@ -31,8 +31,8 @@ struct SeparableParams {
   std::int16_t column[kMaxSeparableKernel];
 };
 
-/// Sums along the rows of two groups, 0 to 2^24 - 1, as planes of bytes: what the pass down the
-/// columns multiplies. `half` is 0 for row g of a matrix and 1 for row g + 8.
+/// Splits the sums along x of two groups of rows, 0 to 2^24 - 1, into bytes in the order that the
+/// pass along y multiplies. `half` is 0 for row g of a matrix and 1 for row g + 8.
 template <int kPlanes>
 __device__ __forceinline__ void cut(const Sums& upper, const Sums& lower, int half,
                                     std::uint32_t (&planes)[kPlanes][2]) {
@@ -49,13 +49,15 @@ __device__ __forceinline__ void cut(const Sums& upper, const Sums& lower, int ha
   }
 }
 
-/// Thread blocks of a multiprocessor. Weights of a byte leave registers for one more.
+/// Blocks per multiprocessor: weights of one byte need fewer registers, so that one more fits.
 __host__ __device__ constexpr int blocks_at_once(int halo, bool wide) {
   return wide || halo > 2 ? kBlocksAtOnce : kBlocksAtOnce + 1;
 }
 
-/// kHalo blocks to either side, kPairs pairs of groups that a result's column may reach. With
-/// kWide weights have two bytes and sums along rows three, else one and two.
+/// Convolves a column of 256 bytes per block of eight warps, which share the rows in shared memory:
+/// three steps, two of which are being copied. Registers hold T, the weights along y, and the sums
+/// of the last kPairs pairs of row groups. kHalo is the number of blocks of 16 bytes on either side
+/// that results need. With kWide weights have two bytes and sums along x three, else one and two.
 template <int kHalo, int kPairs, bool kWide>
 __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
     convolve_separable_kernel(const __grid_constant__ SeparableParams p) {
@@ -99,10 +101,11 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
       }
     }
   }
-  // Results of group q need groups q to q + groups - 1 of what is read, which begins `radius` rows
-  // above the results. After step s those of the two groups from 2 s + 1 - groups on can be made.
+  // Results of group q need groups q to q + groups - 1 of the rows that are read, which begin
+  // `radius` rows above the results. After step s, the results of the two groups from 2 s + 1 -
+  // groups on can be computed.
   const int groups = 1 + (2 * radius + kProductRows - 1) / kProductRows;
-  std::uint32_t down[2][kWeightPlanes][kPairs];  // for either of the two
+  std::uint32_t down[2][kWeightPlanes][kPairs];  // for both groups of a step
 #pragma unroll
   for (int which = 0; which < 2; ++which) {
 #pragma unroll
@@ -110,7 +113,8 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
       std::uint32_t words[kWeightPlanes] = {};
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int row = 2 * t + i % 2 + i / 2 * kProductRows;  // of the pair, as cut() orders them
+        const int row = 2 * t + i % 2 + i / 2 * kProductRows;  // row of the pair, as cut() orders
+                                                               // them
         const int tap =
             (pair - kPairs + 1) * kProductStep + row + kProductRows * (groups - 1 - which) - g;
         if (tap < 0 || tap >= p.size) continue;
@@ -143,7 +147,7 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
   int stage = 0;
   for (int s = 0; s < steps; ++s) {
     copies_wait<kProductStages - 2>();
-    __syncthreads();  // step s is here for all, and all have read the one before
+    __syncthreads();  // all threads see step s, and have read the step before
     if (s + kProductStages - 1 < steps) {
       window.load(stages[stage == 0 ? kProductStages - 1 : stage - 1],
                   begin - radius + (s + kProductStages - 1) * kProductStep);
@@ -189,7 +193,7 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
       }
     }
     // Horner's rule: products whose powers of 256 add up to `power`, the highest first.
-    constexpr int kResults = 2 * kTilesOfWarp;  // tile by tile of either group
+    constexpr int kResults = 2 * kTilesOfWarp;  // the tiles of one group, then of the other
     constexpr int kMostPower = kWeightPlanes + kSumPlanes - 2;
     Sums results_of[kResults] = {};
 #pragma unroll
@@ -236,7 +240,7 @@ SeparableKernel kernel_for(int halo, bool tall) {
   }
 }
 
-/// Whether weights are bytes and sums along a row of bytes have 16 bits.
+/// True where weights are bytes, and sums along x have at most 16 bits.
 bool is_narrow(const ExactKernel& kernel) {
   std::int64_t sum = 0;
   std::int32_t most = 0;

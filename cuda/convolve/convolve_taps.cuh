@@ -5,14 +5,14 @@
 /// Arithmetic of 3 x 3 kernels on four bytes at once.
 namespace equalux::cuda {
 
-/// Rows of the kernel, top to bottom, as signed bytes: the left tap lowest, the highest byte 0.
+/// The rows of a kernel as signed bytes, the left tap in the lowest byte; the highest byte is 0.
 struct TapRows {
   std::uint32_t top = 0;
   std::uint32_t middle = 0;
   std::uint32_t bottom = 0;
 };
 
-/// sum + the products of four bytes and four signed bytes.
+/// Computes sum + the products of four unsigned bytes and four signed bytes, in one instruction.
 __device__ __forceinline__ std::int32_t multiply_add(std::uint32_t bytes, std::uint32_t taps,
                                                      std::int32_t sum) {
   std::int32_t result;
@@ -20,8 +20,8 @@ __device__ __forceinline__ std::int32_t multiply_add(std::uint32_t bytes, std::u
   return result;
 }
 
-/// For each of the four bytes of `own`: the tap to its left, itself, the tap to its right, in the
-/// three low bytes. The fourth is multiplied by 0.
+/// Gathers, for each of the four bytes of `own`, its left neighbour, itself and its right neighbour
+/// into the three low bytes of a word. The fourth byte is undefined, since its tap is 0.
 template <int kStep>
 __device__ __forceinline__ void gather(std::uint32_t left, std::uint32_t own, std::uint32_t right,
                                        std::uint32_t (&taps)[4]) {
@@ -47,15 +47,16 @@ __device__ __forceinline__ void gather(std::uint32_t left, std::uint32_t own, st
   }
 }
 
-/// How sums become levels; the cheapest that a kernel allows is taken.
+/// How sums become levels; the host chooses the cheapest way that a kernel allows.
 enum class Finish {
-  plain,   ///< divisor 1: clamped as they are
-  scaled,  ///< weights · 256 / divisor are signed bytes, results within 0..255: the second byte
-  top,     ///< results within 0..255, divisor to 256: the highest byte of a product
+  plain,   ///< divisor 1: the sum, clamped
+  scaled,  ///< weights · 256 / divisor are signed bytes, results within 0..255: the second byte of
+           ///< the sum
+  top,     ///< results within 0..255, divisor at most 256: the highest byte of a product
   any,
 };
 
-/// Four levels as bytes, clamped to 0..255; `a` becomes the lowest.
+/// Clamps four levels to 0..255 and packs them; level[0] becomes the lowest byte.
 __device__ __forceinline__ std::uint32_t pack_clamped(const std::int32_t (&level)[4]) {
   std::uint32_t high;
   std::uint32_t all;
@@ -68,7 +69,7 @@ __device__ __forceinline__ std::uint32_t pack_clamped(const std::int32_t (&level
   return all;
 }
 
-/// Byte kByte of four sums.
+/// Packs byte kByte of four sums.
 template <int kByte>
 __device__ __forceinline__ std::uint32_t pack_byte(const std::int32_t (&sum)[4]) {
   constexpr unsigned kPair = static_cast<unsigned>((4 + kByte) << 4 | kByte);

@@ -5,24 +5,24 @@
 #include "cuda/convolve/convolve.h"
 #include "cuda/device/chunk_copy.cuh"
 
-/// A warp's rows of a plane on their way through shared memory.
+/// A warp's rows of a plane in shared memory.
 namespace equalux::cuda {
 
 constexpr int kWarp = 32;
 constexpr int kLaneBytes = 16;             // of a row that a lane holds
 constexpr int kTile = kWarp * kLaneBytes;  // bytes of a row that a warp holds
 
-/// A row of a warp's tile in shared memory, with what stands to both sides.
+/// A row of a warp's tile in shared memory, with 16 bytes on either side.
 struct alignas(16) TileRow {
   static constexpr int kSide = 16;
   std::uint8_t bytes[kSide + kTile + kSide];
 
-  /// The byte `at` bytes after the tile's first, -kSide to kTile + kSide - 1.
+  /// Returns the byte `at` bytes after the tile's first one; `at` is -kSide to kTile + kSide - 1.
   __device__ std::uint8_t* at(int at) { return bytes + kSide + at; }
 };
 
-/// A lane's part in loading a warp's tile: kTile bytes of each row from byte `begin` on. Addresses
-/// and strides are multiples of kGranule.
+/// Loads a warp's tile: kTile bytes of each row from byte `begin` on. Addresses and strides are
+/// multiples of kGranule.
 template <int kStep, int kGranule>
 class Tile {
  public:
@@ -42,8 +42,8 @@ class Tile {
         after_(border_index(plane.rows, plane.rows, outside.border)),
         first_(plane.in + begin) {}
 
-  /// Starts to load row y, from -1 to the row behind the last (or any after it), and the bytes to
-  /// both sides that the plane has.
+  /// Starts the copy of row y with the neighbouring bytes on both sides that the plane has. y may
+  /// be -1, and anything beyond the last row counts as the row after it.
   __device__ void load(TileRow& to, int y) const {
     const int index = y < 0 ? before_ : y >= plane_.rows ? after_ : y;
     if (index < 0) {
@@ -65,7 +65,8 @@ class Tile {
     }
   }
 
-  /// Writes the pixels outside to the left and right of row y, which is here. For all lanes.
+  /// Writes the pixels to the left and right of the plane into row y, once it has arrived. All
+  /// lanes must call it.
   __device__ void mend_sides(TileRow& row, int y) const {
     if (!edge_ || (y < 0 && before_ < 0) || (y >= plane_.rows && after_ < 0)) return;
     if (lane_ < 2 * kStep) {
@@ -118,11 +119,11 @@ class Tile {
   int begin_;
   int lane_;
   int valid_;       // bytes of the row from begin_ on
-  int side_at_;     // the first and the last lane copy 16 bytes more
-  int side_valid_;  // how many of them the plane has
+  int side_at_;     // where the first and the last lane copy 16 more bytes
+  int side_valid_;  // those that the plane has
   bool edge_;
-  bool ragged_;  // 16 bytes of a lane begin in the plane and end outside
-  int before_;   // rows that stand for the one above the plane and the one below; -1: the constant
+  bool ragged_;  // some lane's 16 bytes begin in the plane and end outside
+  int before_;   // rows that stand for the ones above and below the plane; -1: the constant
   int after_;
   const std::uint8_t* first_;
 };

@@ -9,54 +9,56 @@
 #include "cuda/device/chunk_copy.cuh"
 #include "cuda/runtime/check.h"
 
-/// What the kernels of convolve_separable() and convolve_direct() share: a block's bytes of a plane
-/// in shared memory, rows of a kernel as bands of matrices, and the way of results into the plane.
+/// Common parts of convolve_separable() and convolve_direct(): a block's part of a plane in shared
+/// memory, rows of a kernel as banded matrices, and stores of results.
 ///
-/// A convolution along a row is a product of matrices: result x is the sum over bytes i of
-/// T(x, i) in(i), where T(x, i) is the weight for the distance i - x, or 0. So 16 results of eight
-/// rows need as many blocks of 16 bytes as the kernel reaches, and all tiles share one T.
+/// A convolution along a row is a matrix product: result x is the sum over bytes i of T(x, i)
+/// in(i), where T(x, i) is the weight for the distance i - x, or 0. For 16 results of eight rows it
+/// takes as many blocks of 16 bytes as the kernel reaches into, and all tiles share one T.
 namespace equalux::cuda {
 
-constexpr int kChunk = 16;       // bytes that are copied at once, and of a block
-constexpr int kWindowWarps = 8;  // of a thread block, beside each other
+constexpr int kChunk = 16;       // bytes that one copy moves, and bytes of a block of T
+constexpr int kWindowWarps = 8;  // of a thread block, side by side
 constexpr int kWindowThreads = 32 * kWindowWarps;
 constexpr int kTilesOfWarp = 2;        // of 16 bytes
-constexpr int kTileStep = 2 * kChunk;  // between them; another warp has the one in the middle
+constexpr int kTileStep = 2 * kChunk;  // between a warp's tiles; another warp has the one in the
+                                       // middle
 constexpr int kWindowBytes = kWindowWarps * kTilesOfWarp * kChunk;  // of a row of a thread block
 
-constexpr int kBlocksAtOnce = 2;  // thread blocks of a multiprocessor, for most kernels
+constexpr int kBlocksAtOnce = 2;  // thread blocks per multiprocessor, for most kernels
 
-/// Where a warp's first tile begins.
+/// Returns where a warp's first tile begins.
 __device__ __forceinline__ int first_tile(int warp) {
   return warp / 2 * (kTilesOfWarp * kTileStep) + warp % 2 * kChunk;
 }
 
-/// Blocks to either side that a kernel reaches into.
+/// Returns the number of blocks on either side that a kernel reaches into.
 __host__ __device__ constexpr int halo_blocks(int reach) {
   return reach == 0 ? 1 : (reach + kChunk - 1) / kChunk;
 }
 
-/// How tall and wide kHalo blocks to either side make the window.
+/// Sizes of a window with kHalo blocks on either side.
 template <int kHalo>
 struct WindowShape {
-  static constexpr int kBlocks = 2 * kHalo + 1;  // that 16 results come from
-  /// Blocks that a warp's tiles come from. Their pairs begin at an even one for either tile.
+  static constexpr int kBlocks = 2 * kHalo + 1;  // that 16 results need
+  /// Blocks that a warp's tiles need. Pairs of them begin at an even one for both tiles.
   static constexpr int kOfWarp = kBlocks + kTileStep / kChunk;
-  /// Bytes between rows in shared memory: an odd number of chunks.
+  /// Bytes between rows in shared memory: an odd number of chunks, so that eight rows lie in
+  /// different banks.
   static constexpr int kPitch = kWindowBytes + (2 * kHalo + 1) * kChunk;
-  /// Weights by distance in bytes, -16 (kHalo + 1) first.
+  /// Position of distance 0 in the weights, which begin with distance -16 (kHalo + 1) bytes.
   static constexpr int kZero = kChunk * (kHalo + 1);
   static constexpr int kBand = 2 * kZero;
 };
 
 /// A thread block's part of a plane: kWindowBytes of each row from byte `begin` on, and kHalo
-/// chunks to either side. Each thread copies a chunk of its own of every so many rows.
+/// chunks on either side. Each thread copies the same chunk of every kRowsAtOnce-th row.
 template <int kHalo>
 class Window {
  public:
   using Shape = WindowShape<kHalo>;
 
-  /// `granule` is 16, 4 or 1: addresses and strides are multiples of it. `reach` is bytes.
+  /// Addresses and strides are multiples of `granule`: 16, 4 or 1. `reach` is in bytes.
   __device__ Window(const BytePlane& plane, Outside outside, int granule, int begin, int reach)
       : plane_(plane),
         outside_(outside),
@@ -77,13 +79,13 @@ class Window {
     }
   }
 
-  /// Starts to copy `rows` rows from row y on, which may be outside, to `to`. What lies to the left
-  /// and right of the plane is left as it is.
+  /// Starts to copy `rows` rows from row y on, which may be outside the plane, to `to`. Bytes to
+  /// the left and right of the plane are not written.
   __device__ __forceinline__ void load(std::uint8_t* to, int y, int rows) const {
     if (own_.valid > 0) load(own_, to, y, rows, kOwnRows);
     if (side_.valid > 0) load(side_, to, y, rows, kSideRows);
   }
-  /// The same for as many rows as all threads copy at once.
+  /// Starts to copy as many rows as all threads copy at once.
   static constexpr int kRowsAtOnce = kWindowThreads / (kWindowBytes / kChunk);
   __device__ __forceinline__ void load(std::uint8_t* to, int y) const {
     static_assert(kRowsAtOnce <= kSideRows);
@@ -91,14 +93,14 @@ class Window {
     if (side_.valid > 0 && side_.row < kRowsAtOnce) load_row(side_, to + side_.to, y + side_.row);
   }
 
-  /// Whether results of this block need what lies to the left or right of the plane. The same for
+  /// True where results of this block need pixels to the left or right of the plane; the same for
   /// all threads.
   __device__ bool is_at_side() const {
     return begin_ == 0 || begin_ + kWindowBytes + reach_ > bytes_;
   }
 
-  /// Writes the pixels to the left and right of rows that are here. Others than the writing thread
-  /// see them after a barrier.
+  /// Writes the pixels to the left and right of the plane into rows that have arrived. Other
+  /// threads see them after a barrier.
   __device__ void mend_sides(std::uint8_t* rows, int count) const {
     for (int y = static_cast<int>(threadIdx.x) / kSideBytes; y < count; y += kMendRows) {
       std::uint8_t* row = rows + y * Shape::kPitch;
@@ -113,18 +115,18 @@ class Window {
   static constexpr int kSides = 2 * kHalo;
   static constexpr int kSideRows = kWindowThreads / kSides;
   static constexpr int kSideBytes = kHalo * kChunk;
-  static constexpr int kMendRows = kWindowThreads / kSideBytes;  // at once
+  static constexpr int kMendRows = kWindowThreads / kSideBytes;  // rows at once
 
-  /// What a thread copies.
+  /// The chunk that a thread copies of a row.
   struct Part {
     const std::uint8_t* from;  // in row 0 of the plane
-    int row;                   // the first
-    int to;                    // from the window's first byte on
+    int row;                   // the first row
+    int to;                    // offset from the window's first byte
     int valid;                 // bytes of the chunk that the plane has
   };
 
-  /// A byte of a row in the window that is outside the plane, and the one that stands for it, or -1
-  /// for the constant.
+  /// The position in the window's row of a byte outside the plane, and of the byte that it repeats;
+  /// -1 for the constant.
   struct Mend {
     int to = -1;
     int from = -1;
@@ -175,9 +177,9 @@ class Window {
     }
   }
 
-  /// For byte `at` of a row, which is outside.
+  /// Finds the positions for byte `at` of a row, which is outside the plane.
   __device__ Mend mend(int at) const {
-    // A multiple of every step, added so that the division is one of positive numbers.
+    // A multiple of every step, added so that the division does not see a negative number.
     constexpr int kShift = 192;
     const int pixel = (at + kShift) / plane_.step - kShift / plane_.step;
     const int from = border_index(pixel, plane_.width, outside_.border);
@@ -198,13 +200,13 @@ class Window {
   Mend right_;
 };
 
-/// How the sums of convolve_separable() and convolve_direct() become levels, as LevelOfSum says;
-/// the cheapest way that a kernel allows.
+/// How sums become levels in convolve_separable() and convolve_direct(): results are those of
+/// LevelOfSum, by the cheapest way that a kernel allows.
 struct SumFinish {
   enum class How : std::uint8_t {
     top,      ///< not negative, divisor 2^24: the highest byte of sum + bias
-    plain,    ///< divisor 1: clamped
-    product,  ///< divisor to 4095: clamped, and the upper word of a product
+    plain,    ///< divisor 1: the sum, clamped
+    product,  ///< divisor at most 4095: clamped, then the upper word of a product
     any,
   };
   How how = How::any;
@@ -217,7 +219,8 @@ struct SumFinish {
     SumFinish finish;
     finish.levels = LevelOfSum::of(kernel);
     finish.bias = finish.levels.bias;
-    // A sum that takes 32 bits is no signed number; only a separable kernel's can.
+    // Sums that need all 32 bits cannot be compared as signed numbers; only a separable kernel has
+    // such sums.
     std::int64_t across = 0;
     std::int64_t down = 0;
     for (const std::int32_t weight : kernel.row)
@@ -230,7 +233,8 @@ struct SumFinish {
     } else if (kernel.divisor == 1 && fits) {
       finish.how = How::plain;
     } else if (kernel.divisor < 4096 && fits) {
-      // floor(n m / 2^32) is floor(n / d) where n (m d - 2^32) < 2^32, and m d - 2^32 < d.
+      // Exact, because floor(n m / 2^32) is floor(n / d) where n (m d - 2^32) < 2^32, and m d -
+      // 2^32 < d.
       finish.how = How::product;
       finish.most = static_cast<std::int32_t>(256 * kernel.divisor - 1);
       finish.multiplier =
@@ -239,7 +243,7 @@ struct SumFinish {
     return finish;
   }
 
-  /// Levels of tiles, as ResultRows::store() wants them.
+  /// Computes the levels of tiles, in the order that ResultRows::store() takes.
   template <int kCount>
   __device__ __forceinline__ void pairs(const Sums (&sums)[kCount],
                                         std::uint32_t (&pairs)[kCount]) const {
@@ -286,17 +290,17 @@ struct SumFinish {
   __device__ __forceinline__ std::uint32_t value(std::int32_t sum) const {
     return static_cast<std::uint32_t>(sum) + bias;
   }
-  /// Results 2g of rows 2t and 2t + 1, then results 2g + 1 of them.
+  /// Packs results 2g of rows 2t and 2t + 1, then results 2g + 1 of both.
   static __device__ __forceinline__ std::uint32_t packed(std::uint32_t a, std::uint32_t b,
                                                          std::uint32_t c, std::uint32_t d) {
     return __byte_perm(__byte_perm(a, c, 0x0040), __byte_perm(b, d, 0x0040), 0x5410);
   }
 };
 
-/// Where a warp's results go. All of it is known before the first.
+/// Writes a warp's results. Everything but the row is computed before the first of them.
 class ResultRows {
  public:
-  /// `count` rows from row `begin` on, the first tile from byte x on.
+  /// Prepares to write `count` rows from row `begin` on, the first tile from byte x on.
   __device__ ResultRows(const BytePlane& plane, int granule, int x, int begin, int count, int lane)
       : plane_(plane),
         x_(x + lane % 4 * 4),
@@ -308,9 +312,9 @@ class ResultRows {
         words_(granule >= 4 && (plane.kept < 0 || plane.step == 4) &&
                x + kTileStep + kChunk <= plane.width * plane.step) {}
 
-  /// Writes a warp's tiles of 16 bytes, eight rows from row `row` on, which counts from
-  /// the first. Those below 0 are left out; `row` is a multiple of 8. `pairs` holds results 2g and
-  /// 2g + 1 of row 2t, then of row 2t + 1.
+  /// Writes a warp's tiles of 16 bytes, eight rows from row `row` on, a multiple of 8 that counts
+  /// from the first row. Rows outside the warp's part, above or below, are left out. `pairs` holds
+  /// results 2g and 2g + 1 of row 2t, then of row 2t + 1.
   __device__ __forceinline__ void store(int row, const std::uint32_t (&pairs)[kTilesOfWarp]) const {
     std::uint32_t levels[kTilesOfWarp];
 #pragma unroll
@@ -356,29 +360,29 @@ class ResultRows {
   int count_;
   int stride_;
   std::uint8_t* to_;
-  bool words_;  // whole ones are written
+  bool words_;  // results are stored as whole words
 };
 
-/// Four bytes of a band from `at` on, which need not be aligned.
+/// Loads four bytes of a band from `at` on, which need not be aligned.
 __device__ __forceinline__ std::uint32_t band_word(const std::uint8_t* band, int at) {
   return static_cast<std::uint32_t>(band[at]) | static_cast<std::uint32_t>(band[at + 1]) << 8 |
          static_cast<std::uint32_t>(band[at + 2]) << 16 |
          static_cast<std::uint32_t>(band[at + 3]) << 24;
 }
 
-/// The result byte of a tile that row `row` of a matrix stands for, row g below and g + 8 behind
-/// it: so that a lane has two neighbours, and transpose_pairs() makes a word of a plane's row.
+/// Returns which byte of a tile is the result in row g of a matrix (half 0) or row g + 8 (half 1).
+/// So a lane has two neighbours, and transpose_pairs() makes them words of the plane's rows.
 __device__ __forceinline__ int result_of(int g, int half) {
   return 2 * g + half;
 }
 
-/// Blocks that a plane takes beside each other.
+/// Returns the number of blocks side by side that cover a plane.
 [[nodiscard]] inline int blocks_across(const BytePlane& plane) {
   return (plane.width * plane.step + kWindowBytes - 1) / kWindowBytes;
 }
 
-/// Rows of results of a block, a multiple of `unit`. A block reads `extra` rows more than it makes.
-/// One wave to four, what is done soonest.
+/// Returns the rows of results of a block, a multiple of `unit`. A block reads `extra` rows more.
+/// Of one to four waves of blocks it chooses the number that ends first.
 [[nodiscard]] inline int rows_of_block(const BytePlane& plane, const LaunchDevice& device, int unit,
                                        int extra, int blocks_at_once = kBlocksAtOnce) {
   const int slots = device.multiprocessors * blocks_at_once;
@@ -396,7 +400,7 @@ __device__ __forceinline__ int result_of(int g, int half) {
   return best;
 }
 
-/// Launches a kernel whose blocks make `rows_each` rows of results each.
+/// Launches a kernel whose blocks compute `rows_each` rows of results each.
 template <typename Params>
 void launch_windows(void (*kernel)(Params), const Params& params, int rows_each,
                     std::size_t shared_bytes, const LaunchDevice& device, cudaStream_t stream) {
@@ -407,7 +411,7 @@ void launch_windows(void (*kernel)(Params), const Params& params, int rows_each,
   check(cudaLaunchKernelEx(&config, kernel, params), "launching convolve");
 }
 
-/// The coarsest copies that a plane allows.
+/// Returns the widest copies that a plane's alignment allows.
 [[nodiscard]] inline int granule_of(const BytePlane& plane) {
   return plane.is_multiple(16) ? 16 : plane.is_multiple(4) ? 4 : 1;
 }

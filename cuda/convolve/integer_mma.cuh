@@ -6,17 +6,17 @@
 
 /// Products of small matrices of bytes on the tensor cores, and the moves between their fragments.
 ///
-/// Lane l holds row or column g = l / 4 and places 4t to 4t + 3 of it, t = l % 4, as PTX lays out
-/// mma.m16n8k16 and mma.m16n8k32 for bytes. Before compute capability 8.0 the same products are
-/// made of mma.m8n8k16, whose fragments are parts of these.
+/// Lane l holds row or column g = l / 4 and places 4t to 4t + 3 of it, with t = l % 4, as PTX
+/// defines for mma.m16n8k16 and mma.m16n8k32 on bytes. Before compute capability 8.0 the same
+/// products are made by mma.m8n8k16, whose fragments are parts of these.
 namespace equalux::cuda {
 
-/// Four sums of a 16 x 8 matrix: row g at columns 2t and 2t + 1, then row g + 8 there. They wrap
-/// modulo 2^32.
+/// Four sums of a 16 x 8 matrix: row g at columns 2t and 2t + 1, then row g + 8 at the same
+/// columns. They wrap modulo 2^32.
 using Sums = std::int32_t[4];
 
-/// sums += A B, A of 16 x 16 bytes and B of 16 x 8. `a0` is row g of A, `a1` row g + 8, `b` column
-/// g of B. Bytes of A are signed with kSigned; those of B are not.
+/// Computes sums += A B, with A of 16 x 16 bytes and B of 16 x 8. `a0` is row g of A, `a1` row g +
+/// 8, `b` column g of B. With kSigned, bytes of A are signed; those of B never are.
 template <bool kSigned = false>
 __device__ __forceinline__ void multiply_16(Sums& sums, std::uint32_t a0, std::uint32_t a1,
                                             std::uint32_t b) {
@@ -44,8 +44,8 @@ __device__ __forceinline__ void multiply_16(Sums& sums, std::uint32_t a0, std::u
 #undef EQUALUX_MMA_16
 }
 
-/// The same for A of 16 x 32 and B of 32 x 8: two of the above, the second half of each behind the
-/// first.
+/// Computes sums += A B with A of 16 x 32 bytes and B of 32 x 8: two operands of multiply_16()
+/// after each other.
 template <bool kSigned = false>
 __device__ __forceinline__ void multiply_32(Sums& sums, const std::uint32_t (&first)[2],
                                             const std::uint32_t (&second)[2], std::uint32_t b0,
@@ -69,7 +69,7 @@ __device__ __forceinline__ void multiply_32(Sums& sums, const std::uint32_t (&fi
 #endif
 }
 
-/// Product with kCount blocks of 16 places each.
+/// Computes sums += A B with kCount blocks of 16 places each.
 template <int kCount, bool kSigned = false>
 __device__ __forceinline__ void multiply(Sums& sums, const std::uint32_t (&a)[kCount][2],
                                          const std::uint32_t* b) {
@@ -80,21 +80,22 @@ __device__ __forceinline__ void multiply(Sums& sums, const std::uint32_t (&a)[kC
     multiply_16<kSigned>(sums, a[kCount - 1][0], a[kCount - 1][1], b[kCount - 1]);
 }
 
-/// sums · 256, the step of Horner's rule between planes of bytes.
+/// Multiplies sums by 256, the step of Horner's rule between bytes.
 __device__ __forceinline__ void shift_up(Sums& sums) {
 #pragma unroll
   for (std::int32_t& sum : sums)
     sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) << 8);
 }
 
-/// Registers that load_blocks() fills for so many blocks.
+/// Returns the number of registers that load_blocks() fills for `count` blocks.
 constexpr int loaded_blocks(int count) {
   return count % 4 == 3 ? count + 1 : count;
 }
 
-/// Loads kCount blocks of 16 bytes that lie beside each other, of eight rows `pitch` bytes apart:
-/// lane l gets bytes 4t to 4t + 3 of row g of each. Three blocks are loaded as four. `rows` is in
-/// shared memory, on 16 bytes; free of bank conflicts where the pitch is an odd number of 16 bytes.
+/// Loads kCount neighbouring blocks of 16 bytes of each of eight rows that are `pitch` bytes apart:
+/// lane l gets bytes 4t to 4t + 3 of row g of each block. Three blocks are loaded as four. `rows`
+/// is in shared memory, aligned to 16 bytes; free of bank conflicts where the pitch is an odd
+/// number of 16 bytes.
 template <int kCount>
 __device__ __forceinline__ void load_blocks(std::uint32_t (&blocks)[loaded_blocks(kCount)],
                                             const std::uint8_t* rows, int pitch, int lane) {
@@ -117,7 +118,7 @@ __device__ __forceinline__ void load_blocks(std::uint32_t (&blocks)[loaded_block
   }
 }
 
-/// Transposes 8 x 8 pairs of bytes: a lane gives columns 2t and 2t + 1 of row g, and gets rows 2t
+/// Transposes 8 x 8 pairs of bytes: a lane passes columns 2t and 2t + 1 of row g, and gets rows 2t
 /// and 2t + 1 of column g.
 __device__ __forceinline__ std::uint32_t transpose_pairs(std::uint32_t pairs) {
   std::uint32_t result;

@@ -5,15 +5,16 @@
 #include "cuda/convolve/convolve_samples.cuh"
 #include "cuda/runtime/check.h"
 
-/// The published modes: a thread a pixel, in square blocks, its channels one after another. They
-/// differ in where the kernel and the samples lie.
+/// The published modes: one thread per pixel, in square blocks, whose channels it computes one
+/// after another. The modes differ in where weights and samples are kept: device memory, constant
+/// memory, or samples in shared memory.
 namespace equalux::cuda {
 namespace {
 
 constexpr int kMostWeights = kMaxSeparableKernel * kMaxSeparableKernel;
 
-/// Launch parameters lie in constant memory, where a kernel of each launch has a place of its own;
-/// a symbol would be one for all filters of the process.
+/// Weights as a launch parameter, which is in constant memory. Each launch has its own copy there,
+/// while a __constant__ symbol would be shared by all filters of the process.
 struct ConstantWeights {
   std::int32_t weights[kMostWeights];
 };
@@ -30,7 +31,7 @@ __device__ __forceinline__ void put(const BytePlane& plane, int x, int y, int ch
       channel == plane.kept ? plane.in[y * plane.in_stride + at] : level;
 }
 
-/// The sum at a pixel's channel of samples read from device memory.
+/// Computes a pixel's sum for one channel from samples in device memory.
 __device__ __forceinline__ std::uint32_t sum_at(const BytePlane& plane, Outside outside, int x,
                                                 int y, int channel, const std::int32_t* weights,
                                                 Size kernel) {
@@ -57,18 +58,23 @@ __device__ __forceinline__ void convolve_pixel(const BytePlane& plane, Outside o
   }
 }
 
+/// Mode global: weights and samples are loaded through the caches, size · size of each per sample.
 __global__ void convolve_global_kernel(const __grid_constant__ BytePlane plane, Outside outside,
                                        const std::int32_t* weights, Size kernel,
                                        LevelOfSum levels) {
   convolve_pixel(plane, outside, weights, kernel, levels);
 }
 
+/// Mode constant: all threads read the same weight at a time, which constant memory broadcasts to
+/// the warp.
 __global__ void convolve_constant_kernel(const __grid_constant__ BytePlane plane, Outside outside,
                                          const __grid_constant__ ConstantWeights weights,
                                          Size kernel, LevelOfSum levels) {
   convolve_pixel(plane, outside, weights.weights, kernel, levels);
 }
 
+/// Mode shared: the block first copies its pixels and their neighbours to shared memory, so that
+/// each sample is loaded about once from device memory and size · size times from shared memory.
 template <int kStep>
 __global__ void convolve_shared_kernel(const __grid_constant__ BytePlane plane, Outside outside,
                                        const __grid_constant__ ConstantWeights weights, Size kernel,

@@ -7,7 +7,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// One block, a thread a level.
+/// Computes what can be known of a frame's curve before the frame: one block, which the steps'
+/// barriers need, with one thread per level.
 __global__ void __launch_bounds__(kThreads)
     curve_ahead_kernel(FusedState* state, const __grid_constant__ tone::Frame tone,
                        std::uint32_t max_value) {

@@ -8,9 +8,10 @@
 
 namespace equalux::cuda {
 
-/// Makes what a frame with such a curve needs of `state`'s history, in device memory with levels up
-/// to `max_value`. The fused kernel leaves it for the next frame by itself; this is for a first
-/// frame, a history that was loaded, and limits on their way to others.
+/// Enqueues the preparation of a frame's curve from the history in `state`, which is in device
+/// memory and has levels up to `max_value`. The fused kernel does this for the next frame by
+/// itself; this function is for a first frame, for a loaded history, and for limits that are
+/// changing over time.
 void curve_ahead(FusedState* state, const tone::Frame& tone, std::uint32_t max_value,
                  cudaStream_t stream);
 

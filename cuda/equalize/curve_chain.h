@@ -8,19 +8,19 @@
 #include "src/equalize/equalize_chain.h"
 #include "src/equalize/tone_control.h"
 
-/// What the GPU's chains that make curves share.
+/// Common parts of the GPU chains that compute curves.
 namespace equalux::cuda {
 
-/// Limits and history of a stream's curves, and their sum. The last two lie in device memory, of
-/// the device that was current when the chain was configured. One thread at a time; what reads or
-/// writes them here waits for the frames under way.
+/// Limits and history of a stream's curves, and the sums of its curves. History and sums are in
+/// device memory of the device that was current when the chain was configured. One thread at a
+/// time; functions that read or write them here wait for the frames in flight.
 class CurveChain : public EqualizeChain {
  public:
-  /// Other limits hold from the next frame on; other bins, and curves that are kept, wait for what
-  /// is under way.
+  /// Changes parameters from the next frame on. Other bins and fixed curves wait for the frames in
+  /// flight; other limits do not.
   void update(const EqualizeParams& params) override;
   void reset() override { control_.reset(); }
-  /// The frames under way count to what is saved.
+  /// Saves the history, including the frames in flight.
   [[nodiscard]] std::string save() const override;
   void load(std::string_view state) override;
   void collect_curves() final { collects_ = true; }
@@ -29,17 +29,18 @@ class CurveChain : public EqualizeChain {
  protected:
   explicit CurveChain(const EqualizeParams& params) : params_(params), control_(params) {}
 
-  /// The device memory where a chain keeps its history and sums.
+  /// Device memory in which a chain keeps its history and sums.
   struct Kept {
     tone::History* history = nullptr;
-    const unsigned long long* curve_sums = nullptr;  ///< by level
-    int max_value = 0;                               ///< levels go up to it
+    const unsigned long long* curve_sums = nullptr;  ///< one per level
+    int max_value = 0;                               ///< the largest level
   };
-  /// The last part of configure(). Calls the two below, for which the chain must be ready.
+  /// Ends configure(). Calls the two functions below, for which the chain must be ready.
   void start_curves(const Kept& kept);
-  /// Writes what kernels read of the parameters' bins; nothing that reads it is under way.
+  /// Writes what kernels read about the parameters' bins. Called only while no kernel that reads it
+  /// is in flight.
   virtual void upload_bins() = 0;
-  /// Uploads the curve that the parameters bring, if they do.
+  /// Uploads the fixed curve of the parameters, if they have one.
   virtual void upload_curve() = 0;
 
   EqualizeParams params_;

@@ -10,7 +10,7 @@
 namespace equalux {
 namespace {
 
-/// The chains of one GPU.
+/// Makes the chains of one GPU.
 class CudaEqualizeBackend final : public EqualizeBackend {
  public:
   explicit CudaEqualizeBackend(const CudaOptions& options)

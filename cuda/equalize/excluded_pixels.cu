@@ -14,18 +14,19 @@ namespace {
 
 constexpr int kMaskThreads = 256;
 constexpr unsigned kMostReaders = 4096;  // blocks
-/// Words of 32 pixels that a warp looks at in turn: one whose pixels count costs nothing more.
+/// Words of 32 pixels that a warp tests at a time, one per lane; a word without excluded pixels
+/// costs nothing more.
 constexpr unsigned kWarpWords = 8;
 
-/// What a warp needs to know of the pixels that count_excluded_kernel() looks at.
+/// Tells count_excluded_kernel() which pixels are excluded.
 struct Excluded {
   const std::uint32_t* outside;   ///< bits of the pixels outside the region, or null
-  const SurroundState* surround;  ///< or null
-  int dark;                       ///< largest value that is left out of the surround
+  const SurroundState* surround;  ///< null where the surround counts
+  int dark;                       ///< largest value of the surround that is left out
 };
 
-/// Bits of the pixels in marked blocks among 32 from column `x` on. Blocks have 16 pixels a side,
-/// or a multiple of 32.
+/// Returns bits of the 32 pixels from column `x` on that are in marked blocks. Blocks have 16
+/// pixels a side, or a multiple of 32.
 __device__ __forceinline__ std::uint32_t marked_pixels(const SurroundState& surround,
                                                        const Grid& grid, int x, int y) {
   const int row = y / grid.side;
@@ -36,8 +37,9 @@ __device__ __forceinline__ std::uint32_t marked_pixels(const SurroundState& surr
   return (first & 0xFFFFU) | (second ? 0xFFFF0000U : 0);
 }
 
-/// Counts the excluded pixels of a frame by value. A warp looks at kWarpWords words of 32 pixels,
-/// and reads those that have excluded ones: one word at a time, a lane a pixel.
+/// Counts the excluded pixels of a frame by value. A warp tests kWarpWords words of 32 bits, then
+/// reads the pixels of words that have excluded ones: one word at a time, one pixel per lane. The
+/// block counts in shared memory and adds its counts to device memory at the end.
 __global__ void __launch_bounds__(kMaskThreads)
     count_excluded_kernel(const __grid_constant__ PixelValues values,
                           const __grid_constant__ Grid grid, const __grid_constant__ Excluded of,
@@ -98,7 +100,7 @@ void ExcludedPixels::configure(const ImageDesc& desc, const YuvWeights& weights)
 void ExcludedPixels::update(const EqualizeParams& params) {
   if (desc_.width != 0) {
     if (params.region != params_.region) outside_ = upload_outside(params.region);
-    // What was not looked at in between is not known any more.
+    // Forgets the surround: frames in between were not looked at.
     if (params.surround != params_.surround) surround_.reset();
     if (params.surround == Surround::ignore) surround_.allocate();
   }

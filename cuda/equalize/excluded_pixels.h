@@ -14,28 +14,30 @@
 #include "cuda/runtime/handles.h"
 #include "src/equalize/region.h"
 
-/// The pixels of a frame that do not count, on a GPU: the same as
+/// Pixels of a frame that do not count for its curve, found on a GPU, with the results of
 /// src/cpu/equalize/excluded_pixels.h.
 namespace equalux::cuda {
 
-/// Belongs to the device that was current when it was configured. One thread at a time.
+/// Counts the excluded pixels frame by frame. Belongs to the device that was current when it was
+/// configured. One thread at a time.
 class ExcludedPixels {
  public:
   explicit ExcludedPixels(const EqualizeParams& params) : params_(params) {}
 
-  /// Allocates for frames of `desc`, any 8-bit format. Throws where the region is none for them,
+  /// Allocates for frames of `desc`, any 8-bit format. Throws where the region does not fit them,
   /// and Error(unavailable).
   void configure(const ImageDesc& desc, const YuvWeights& weights);
-  /// Takes another region or surround, from the next frame on; another region waits for the frames
-  /// under way. Throws as configure() and then keeps those before.
+  /// Takes another region or surround from the next frame on; another region waits for the frames
+  /// in flight. Throws as configure(), and then keeps the settings it had.
   void update(const EqualizeParams& params);
   void reset() { surround_.reset(); }
-  /// A filter's state with the surround in it, if one is looked for and frames were seen.
+  /// Returns a filter's state with the surround added, if the surround is tracked and frames were
+  /// seen.
   [[nodiscard]] std::string with_surround(std::string filter_state) const {
     return surround::with_state(std::move(filter_state), surround_.grid(), surround_.state());
   }
-  /// The surround in a filter's state, for go_on(); nothing where none is looked for, or none is in
-  /// it. Throws Error(usage) where it does not fit, and changes nothing.
+  /// Reads the surround from a filter's state, for go_on(); nothing where it is not tracked, or the
+  /// state has none. Throws Error(usage) where it does not fit, and changes nothing.
   [[nodiscard]] std::optional<surround::State> surround_in(std::string_view filter_state) const {
     if (params_.surround != Surround::ignore) return std::nullopt;
     return surround::state_in(filter_state, surround_.grid());
@@ -44,8 +46,8 @@ class ExcludedPixels {
 
   /// False where all pixels count.
   [[nodiscard]] bool active() const { return leaves_out(params_); }
-  /// Enqueues the counting of a frame's excluded pixels into `state`, for the launch of the fused
-  /// kernel that comes next on the stream.
+  /// Enqueues the counting of a frame's excluded pixels into `state`, for the next launch of the
+  /// fused kernel on the stream.
   void enqueue(const ConstImageView& in, const FrameContext& context, FusedState* state,
                cudaStream_t stream);
 
@@ -55,7 +57,7 @@ class ExcludedPixels {
   EqualizeParams params_;
   ImageDesc desc_;
   YuvWeights weights_{};
-  DevicePointer<std::uint32_t> outside_;  ///< a bit a pixel, rows of whole words; null = none
+  DevicePointer<std::uint32_t> outside_;  ///< one bit per pixel, rows of whole words; null = none
   SurroundTracker surround_;
 };
 

@@ -10,42 +10,42 @@
 #include "src/equalize/tone_history.h"
 #include "src/equalize/tone_limits.h"
 
-/// Curves with limits and over time, in every block for itself like the gains: the same steps as
-/// src/cpu/equalize/curve_maker.cpp, levels and quantiles dealt out to the threads.
+/// Curves with limits and over time. Every block computes them for itself, as it does the gains, in
+/// the steps of src/cpu/equalize/curve_maker.cpp; levels and quantiles are spread over its threads.
 ///
-/// What they cost is latency: barriers, and chains of warp sums and divisions. So a thread has a
-/// level, what can be known before a frame is made ahead of it (prepare_curve), and the kernel's
-/// parameters are copied to shared memory, as through a reference each access to them would take as
-/// long as one to device memory.
+/// Latency is what they cost: barriers, and chains of warp sums and divisions. So each thread has
+/// one level, everything that can be known before a frame is computed ahead of it (prepare_curve),
+/// and the kernel's parameters are copied to shared memory, because an access through a reference
+/// would take as long as one to device memory.
 namespace equalux::cuda {
 
 static_assert(tone::kQuantiles == kLanes);
 
-/// What the steps hand to each other within a block.
+/// Arrays that the steps pass on within a block.
 struct CurveSteps {
-  std::uint32_t distribution[256];  ///< what the curve is made of, or the frame's
-  std::uint32_t sums[256];          ///< of clipped parts
+  std::uint32_t distribution[256];  ///< from which the curve is computed, or of the frame
+  std::uint32_t sums[256];          ///< prefix sums of clipped parts
 };
 
-/// What is left of the steps before a frame for those after it.
+/// Results of the steps before a frame that the steps after it need.
 struct CurveState {
   tone::Frame tone;
   std::uint32_t max_value;  ///< M
-  double per_pixel;         ///< kWhole / the pixels that count
+  double per_pixel;         ///< kWhole / number of pixels that count
   CurveAhead ahead;
   alignas(16) std::uint32_t now[kLanes];  ///< quantiles of the frame
-  tone::Proposal proposals[3];  ///< against the history, against the last frame, and if neither
-  std::uint32_t inverse_flicker[3];  ///< mean exposure over those gains
+  tone::Proposal proposals[3];       ///< by the history, by the last frame, and if neither tells
+  std::uint32_t inverse_flicker[3];  ///< mean exposure divided by the gains of the proposals
   std::uint32_t quantile_sum[2];     ///< of the history, of the frame
   bool cut;
-  std::uint32_t first_level;  ///< whose clipped sum is not 0
+  std::uint32_t first_level;  ///< the first whose clipped sum is not 0
   std::uint32_t warp_sums[tone::kMostClipSteps + 2][256 / kLanes];
   std::uint32_t even_sums[2][256 / kLanes];  ///< of the history, of the frame
   tone::FoundEnds found;                     ///< of a distribution
 };
 
-/// The levels that a thread has in hand: one, or two neighbours in small blocks. The first 256
-/// threads have them all.
+/// The levels that a thread handles: one, or two neighbours in small blocks. The first 256 threads
+/// have them all.
 template <int kThreads>
 struct ThreadLevels {
   static constexpr int kEach = kThreads < 256 ? 256 / kThreads : 1;
@@ -60,8 +60,8 @@ struct ThreadLevels {
   [[nodiscard]] __device__ bool has(int i) const { return level(i) <= max_value; }
 };
 
-/// Starts to bring `to` what `from` holds from byte kFirst on; seen after the threads'
-/// copies_wait() and a barrier.
+/// Starts to copy `from`, from byte kFirst on, to `to` in shared memory. It is complete after
+/// copies_wait() of all threads and a barrier.
 template <int kThreads, std::size_t kFirst = 0, typename T>
 __device__ __forceinline__ void load_state(T& to, const T& from) {
   static_assert(kFirst % kVectorBytes == 0 && sizeof(T) % kVectorBytes == 0);
@@ -72,7 +72,7 @@ __device__ __forceinline__ void load_state(T& to, const T& from) {
   }
 }
 
-/// Writes what a block has in its memory; after a barrier.
+/// Copies from shared to device memory; to be called after a barrier.
 template <int kThreads, typename T>
 __device__ __forceinline__ void store_state(T& to, const T& from) {
   constexpr int kVectors = static_cast<int>(sizeof(T)) / kVectorBytes;
@@ -80,8 +80,8 @@ __device__ __forceinline__ void store_state(T& to, const T& from) {
     reinterpret_cast<uint4*>(&to)[i] = reinterpret_cast<const uint4*>(&from)[i];
 }
 
-/// The quantiles that lie in level v of a distribution, which is `at` there and `before` one level
-/// lower; beyond the last level where v is that one.
+/// Computes the quantiles that are in level v of a distribution, whose cumulative value is `at`
+/// there and `before` one level lower. At the last level, also those beyond it.
 __device__ __forceinline__ void place_quantiles(std::uint32_t before, std::uint32_t at,
                                                 std::uint32_t v, std::uint32_t max_value,
                                                 std::uint32_t* quantiles) {
@@ -93,14 +93,14 @@ __device__ __forceinline__ void place_quantiles(std::uint32_t before, std::uint3
     quantiles[j] = (max_value + 1) * tone::kLevel;
 }
 
-/// Four quantiles; `first` is a multiple of four.
+/// Loads four quantiles in one access; `first` is a multiple of four.
 __device__ __forceinline__ uint4 quantiles_from(const std::uint32_t* quantiles, unsigned first) {
   return *reinterpret_cast<const uint4*>(quantiles + first);
 }
 
-/// The best of the gains that take a frame's quantiles `from` to this frame's, `now`; a warp calls
-/// it. A lane tries one gain on half of the quantiles, which is sooner than a sum over the warp for
-/// each gain.
+/// Finds the best of the gains that take a frame's quantiles `from` to this frame's, `now`. A warp
+/// calls it. Each lane tries one gain on half of the quantiles, which is faster than a sum over the
+/// warp for each gain.
 __device__ __forceinline__ tone::Match best_match(const std::uint32_t* from,
                                                   const std::uint32_t* now,
                                                   std::uint32_t kept_gain) {
@@ -131,15 +131,15 @@ __device__ __forceinline__ tone::Match best_match(const std::uint32_t* from,
   return match;
 }
 
-/// The frame's gain as one comparison has it, and what it would make of the curve.
+/// Stores the frame's gain by one comparison, and how that gain would change the curve.
 __device__ __forceinline__ void leave_proposal(CurveState& s, unsigned i,
                                                const tone::Proposal& proposal) {
   s.proposals[i] = proposal;
   s.inverse_flicker[i] = tone::inverse_flicker(s.ahead.history.exposure, proposal.gain);
 }
 
-/// Compares the frame with the history in warp 0, with the last frame in warp 1, and leaves in warp
-/// 2 what holds where both say nothing.
+/// Compares the frame with the history in warp 0 and with the last frame in warp 1; warp 2 stores
+/// what holds where neither comparison tells anything.
 __device__ __forceinline__ void compare_frames(CurveState& s) {
   const unsigned lane = threadIdx.x % kLanes;
   const unsigned warp = threadIdx.x / kLanes;
@@ -165,8 +165,9 @@ __device__ __forceinline__ void compare_frames(CurveState& s) {
   }
 }
 
-/// The sum over the block of what the first 256 threads have. `sums` is one for each of their warps
-/// and used once. A barrier lies in between; so one at which the threads count is given.
+/// Sums, over the block, the numbers of the first 256 threads. `sums` has one entry for each of
+/// their warps and is used only once. The caller passes the barrier that lies in between, so that
+/// it can be one that counts threads.
 template <int kThreads, typename Barrier>
 __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_t* sums,
                                                    Barrier barrier) {
@@ -182,8 +183,8 @@ __device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_
   return sum;
 }
 
-/// Where a distribution begins and ends, if the curve is stretched between that; all threads of the
-/// block call it.
+/// Finds where a distribution begins and ends, if the curve is stretched between the ends. All
+/// threads of the block call it.
 template <int kThreads>
 __device__ __forceinline__ tone::FoundEnds ends_of(const CurveSteps& steps, CurveState& s) {
   const tone::Limits& limits = s.tone.limits;
@@ -201,8 +202,8 @@ __device__ __forceinline__ tone::FoundEnds ends_of(const CurveSteps& steps, Curv
   return s.found;
 }
 
-/// How evenly a distribution fills the levels between ends, where a limit follows that; all threads
-/// of the block call it. `sums` as for block_sum().
+/// Computes how evenly a distribution fills the levels between `ends`, if a limit depends on that.
+/// All threads of the block call it. `sums` as for block_sum().
 template <int kThreads>
 __device__ __forceinline__ std::uint32_t evenness_between(const tone::Ends& ends,
                                                           const CurveSteps& steps,
@@ -220,8 +221,8 @@ __device__ __forceinline__ std::uint32_t evenness_between(const tone::Ends& ends
   return tone::evenness_in_all(block_sum<kThreads>(part, sums, [] { __syncthreads(); }));
 }
 
-/// The curve of a distribution between these ends and of this evenness, and the least gain that
-/// goes with it; a barrier must follow.
+/// Computes the curve of a distribution with these ends and this evenness, and the least gain that
+/// goes with it. A barrier must follow.
 template <int kThreads>
 __device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, const tone::Ends ends,
                                         std::uint32_t evenness, CurveSteps& steps, CurveState& s) {
@@ -305,15 +306,17 @@ __device__ __noinline__ void make_curve(const std::uint8_t* last_of_bin, const t
   }
 }
 
-/// What the steps need of the kernel's parameters; one thread calls it, and a barrier must follow.
+/// Copies what the steps need of the kernel's parameters. One thread calls it, and a barrier must
+/// follow.
 __device__ __forceinline__ void set_up_curve(const FusedParams& p, CurveState& s) {
   s.tone = p.tone;
   s.max_value = static_cast<std::uint32_t>(p.weights.luma_max);
   s.per_pixel = p.per_sample * tone::kWhole;
 }
 
-/// Takes the last frame into the history, finds the quantiles and the curve of that: what is ahead.
-/// All threads of the block call it, with the history in `s` after a barrier; one must follow.
+/// Adds the last frame to the history, and computes the quantiles and the curve of the history: all
+/// that can be known before the next frame. All threads of the block call it, after a barrier, with
+/// the history in `s`; another barrier must follow.
 template <int kThreads>
 __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, CurveSteps& steps,
                                            CurveState& s) {
@@ -367,7 +370,8 @@ __device__ __noinline__ void prepare_curve(const std::uint8_t* last_of_bin, Curv
   make_curve<kThreads>(last_of_bin, ends, evenness, steps, s);
 }
 
-/// The history after a frame. `after` may be the one in `s`, once all threads are done with it.
+/// Writes the history after a frame. `after` may be the history in `s`, once all threads are done
+/// with it.
 template <int kThreads>
 __device__ __forceinline__ void keep_history(tone::History& after, const CurveSteps& steps,
                                              const CurveState& s, bool cut, std::uint32_t gain,
@@ -391,9 +395,9 @@ __device__ __forceinline__ void keep_history(tone::History& after, const CurveSt
   after.ends = before.ends;
 }
 
-/// Finds the frame's gain by its quantiles and leaves the frame for the next one's history in
-/// `after`, where that is not null. Returns the mean exposure over that gain, or 0 where the
-/// frame's own distribution makes its curve.
+/// Finds the frame's gain by its quantiles, and writes the history for the next frame to `after`,
+/// unless that is null. Returns the mean exposure divided by that gain, or 0 where the frame's own
+/// distribution determines its curve.
 template <int kThreads>
 __device__ __forceinline__ std::uint32_t follow_frame(tone::History* after, const CurveSteps& steps,
                                                       CurveState& s) {
@@ -410,7 +414,7 @@ __device__ __forceinline__ std::uint32_t follow_frame(tone::History* after, cons
     const std::uint32_t rate = starts ? 0
                                       : tone::rate_of(s.quantile_sum[1], s.quantile_sum[0],
                                                       h.exposure, h.least_rate, s.tone.rates);
-    __syncthreads();  // The history before is no longer read.
+    __syncthreads();  // The old history is no longer read.
     keep_history<kThreads>(*after, steps, s, starts, gain, rate,
                            starts ? 1 : tone::frames_after(frames));
   }
@@ -418,9 +422,10 @@ __device__ __forceinline__ std::uint32_t follow_frame(tone::History* after, cons
 }
 
 /// Replaces the cumulative sums of the frame's counts by W of every level. All threads of the block
-/// call it after a barrier, and one must follow before W is read. What is ahead has been loaded or
-/// prepared; `after` takes the history where the block keeps it, else null. Not inlined: the kernel
-/// around it keeps the registers of frames with a plain curve.
+/// call it after a barrier, and another one must follow before W is read. What can be known ahead
+/// must be loaded or prepared; `after` takes the history where the block keeps it, else null. Not
+/// inlined, so that the kernel around it needs no more registers than for frames with a plain
+/// curve.
 template <int kThreads>
 __device__ __noinline__ void finish_curve(tone::History* after, const std::uint8_t* last_of_bin,
                                           std::uint32_t* cdf, CurveSteps& steps, CurveState& s) {
@@ -431,7 +436,7 @@ __device__ __noinline__ void finish_curve(tone::History* after, const std::uint8
     const std::uint32_t at = tone::fraction_of(cdf[v], s.per_pixel);
     steps.distribution[v] = at;
     if (!s.tone.over_time) continue;
-    // The neighbour's from its sum as well: that is sooner than a barrier.
+    // Computes the neighbour's fraction again from its sum, which is faster than a barrier.
     const std::uint32_t before = v == 0 ? 0 : tone::fraction_of(cdf[v - 1], s.per_pixel);
     place_quantiles(before, at, v, levels.max_value, s.now);
   }

@@ -6,7 +6,7 @@
 namespace equalux::cuda {
 namespace {
 
-/// The curve that leaves every value of a frame where it is.
+/// Returns the curve that leaves every value of a frame as it is.
 ToneCurve identity_of(const ImageDesc& desc) {
   const bool limited =
       traits(desc.format).model == ColorModel::yuv && desc.range == ColorRange::limited;

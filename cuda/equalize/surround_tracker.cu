@@ -13,10 +13,11 @@ using surround::kMostSide;
 namespace {
 
 constexpr int kCodeThreads = 256;
-/// One thread a row and one a column of the grid.
+/// Block size: one thread for each row and one for each column of the largest grid.
 constexpr int kFollowThreads = 2 * kMostSide;
 
-/// A warp a block of the grid.
+/// Computes the code of each block of the grid, one warp per block of pixels: lanes load
+/// neighbouring pixels of a sample of its rows, and sums go over the warp.
 __global__ void __launch_bounds__(kCodeThreads)
     code_blocks_kernel(const __grid_constant__ PixelValues values,
                        const __grid_constant__ Grid grid, int dark, std::uint8_t* codes) {
@@ -39,30 +40,31 @@ __global__ void __launch_bounds__(kCodeThreads)
   if (lane == 0) codes[block] = surround::block_code(sums);
 }
 
-/// What the steps of follow_surround_kernel() hand to each other.
+/// Shared memory of follow_surround_kernel().
 struct FollowScratch {
   GridBits dark;
   GridBits reached;
-  std::uint32_t counts[2][kMostSide];  ///< of reached blocks in each row, in each column
+  std::uint32_t counts[2][kMostSide];  ///< of reached blocks in each row, and in each column
   std::uint32_t ways[2];
   std::uint32_t least[2];
   surround::Shape shape;
   surround::Verdict verdict;
 };
 
-/// The end of a run that meets the picture, blocks in the order of the run.
+/// Counts the end of a dark run that meets the picture; arguments are the blocks there, in the
+/// order of the run.
 __device__ void count_end(FollowScratch& s, int rise, std::uint8_t last, std::uint8_t end,
                           std::uint8_t behind) {
   atomicAdd(&s.shape.ends, 1U);
   if (surround::is_sharp(last, end, behind, rise)) atomicAdd(&s.shape.sharp_ends, 1U);
 }
 
-/// The lowest n bits of a word: none below 0, all above 32.
+/// Returns a word whose lowest n bits are set: none for n below 0, all for n above 32.
 [[nodiscard]] __device__ __forceinline__ std::uint32_t low_bits(int n) {
   return n <= 0 ? 0 : (n >= 32 ? 0xFFFFFFFFU : (1U << n) - 1);
 }
 
-/// Reaches the dark blocks at both ends of a row.
+/// Marks the dark blocks at both ends of a row as reached.
 __device__ void reach_row(FollowScratch& s, const Grid& grid, int rise, const std::uint8_t* codes,
                           int row) {
   const std::uint8_t* code = codes + row * grid.columns;
@@ -86,7 +88,7 @@ __device__ void reach_row(FollowScratch& s, const Grid& grid, int rise, const st
   }
 }
 
-/// Reaches the dark blocks at both ends of a column.
+/// Marks the dark blocks at both ends of a column as reached.
 __device__ void reach_column(FollowScratch& s, const Grid& grid, int rise,
                              const std::uint8_t* codes, int column) {
   const auto code = [&](int row) { return codes[row * grid.columns + column]; };
@@ -106,8 +108,8 @@ __device__ void reach_column(FollowScratch& s, const Grid& grid, int rise,
   }
 }
 
-/// Marks the members of the surround and what touches one, in a row of the grid; true where there
-/// are any.
+/// Marks the members of the surround, and blocks that touch one, in a row of the grid. Returns true
+/// where there are any.
 __device__ bool mark_row(const GridBits& members, const Grid& grid, int row, GridBits& marks) {
   std::uint32_t rows[kGridWords];
   bool any = false;
@@ -126,8 +128,9 @@ __device__ bool mark_row(const GridBits& members, const Grid& grid, int row, Gri
   return any;
 }
 
-/// SurroundTracker's steps on the blocks' codes, by one block of threads: the first half of them
-/// has the rows of the grid, the other half the columns.
+/// Runs the steps of SurroundTracker on the codes of the blocks, in a single block of threads,
+/// since the steps need barriers over the whole grid. The first half of the threads has its rows,
+/// the other half its columns.
 __global__ void __launch_bounds__(kFollowThreads)
     follow_surround_kernel(const __grid_constant__ Grid grid, int rise, std::uint32_t step,
                            bool fresh, const std::uint8_t* codes, SurroundState* state) {
@@ -140,7 +143,7 @@ __global__ void __launch_bounds__(kFollowThreads)
   const int lines = of_rows ? grid.rows : grid.columns;
   const bool has_line = line < lines;
 
-  const auto for_words = [&](auto work) {  // a warp a word of the grid's bits
+  const auto for_words = [&](auto work) {  // a warp has a word of the grid's bits
     for (int i = thread / kLanes; i < grid.rows * kGridWords; i += kFollowThreads / kLanes)
       work(i / kGridWords, i % kGridWords, i % kGridWords * 32 + lane);
   };
@@ -209,7 +212,7 @@ __global__ void __launch_bounds__(kFollowThreads)
   }
   __syncthreads();
 
-  GridBits& members = s.dark;  // which nobody reads any more
+  GridBits& members = s.dark;  // dark blocks are no longer read
   for_words([&](int row, int w, int column) {
     surround::Block block;
     if (column < grid.columns) {
@@ -248,7 +251,7 @@ void SurroundTracker::allocate() {
   if (state_) return;
   codes_ = allocate_device<std::uint8_t>(static_cast<std::size_t>(grid_.blocks()));
   state_ = allocate_device<SurroundState>(1);
-  // What lies beyond the grid is read along with it, and never written.
+  // Clears padding beyond the grid, too: it is read and never written.
   fill_device(state_.get(), 0, sizeof(SurroundState), "clearing the surround");
 }
 

@@ -10,47 +10,50 @@
 #include "src/equalize/surround_state.h"
 #include "src/format/pixel_values.h"
 
-/// The surround of a stream of frames on a GPU: the same as src/cpu/equalize/surround_tracker.h,
-/// decided on the device.
+/// Tracks the surround of a stream of frames on a GPU, with the results of
+/// src/cpu/equalize/surround_tracker.h. All decisions are made on the device, so that the host does
+/// not wait.
 namespace equalux::cuda {
 
 inline constexpr int kGridWords = surround::kMostSide / 32;
-/// A bit for each block of the grid, lowest first.
+/// One bit for each block of the grid; a row begins with the lowest bit.
 using GridBits = std::uint32_t[surround::kMostSide][kGridWords];
 
 EQUALUX_HD bool grid_bit(const GridBits& bits, int column, int row) {
   return (bits[row][column / 32] >> (column % 32) & 1) != 0;
 }
 
-/// What is kept of a stream's surround, in device memory.
+/// State of a stream's surround in device memory.
 struct SurroundState {
   GridBits reached;
   GridBits members;
-  GridBits marks;  ///< members and blocks that touch one
+  GridBits marks;  ///< members, and blocks that touch one
   std::uint16_t since[surround::kMostSide * surround::kMostSide];
   std::uint32_t marks_any;
 };
 
-/// Belongs to the device that was current when it was given memory. One thread at a time.
+/// Tracks frame by frame. Belongs to the device that was current at allocate(). One thread at a
+/// time.
 class SurroundTracker {
  public:
-  /// Prepares for frames of that size and values from 0 to `max_value`; forgets the frames seen so
+  /// Sets up for frames of this size and values from 0 to `max_value`; forgets the frames seen so
   /// far.
   void configure(int width, int height, int max_value);
   void reset();
-  /// Takes memory, if it has none since configure(). Throws Error(unavailable).
+  /// Allocates device memory, unless there is some since configure(). Throws Error(unavailable).
   void allocate();
-  /// Enqueues a look at the next frame; after allocate().
+  /// Enqueues the analysis of the next frame; to be called after allocate().
   void follow(const PixelValues& values, std::int64_t pts_ns, cudaStream_t stream);
 
-  /// What is known behind the frames under way, for which it waits; nothing where none was seen.
+  /// Waits for the frames in flight and returns what is known after them; nothing where no frame
+  /// was seen.
   [[nodiscard]] std::optional<surround::State> state() const;
-  /// Goes on behind the frames of such a state, of the same grid, or with nothing known; after
-  /// allocate() where there is one. Waits for the frames under way.
+  /// Continues after the frames of a state of the same grid, or with nothing known. To be called
+  /// after allocate() if there is a state. Waits for the frames in flight.
   void go_on(const std::optional<surround::State>& state);
 
   [[nodiscard]] const surround::Grid& grid() const { return grid_; }
-  /// The state in device memory; null before allocate().
+  /// Returns the state in device memory; null before allocate().
   [[nodiscard]] const SurroundState* on_device() const { return state_.get(); }
 
  private:

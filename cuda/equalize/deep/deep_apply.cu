@@ -7,7 +7,9 @@ namespace {
 
 constexpr unsigned kBlocksEach = 16;
 
-/// A thread a cell. The gains, 8 to 512 KiB, are read through the caches.
+/// Scales a frame of any layout, one cell per thread; neighbouring threads take neighbouring cells,
+/// so that accesses are coalesced. The table of gains, 8 to 512 KiB, exceeds shared memory and is
+/// read through the caches.
 template <Sampling kSampling, bool kAligned, bool kRounded, bool kSaturated>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_apply_kernel(DeepFrame frame, DeepChange change) {
@@ -37,7 +39,7 @@ void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates
     with_constant<false, true>(frame.rounding.active, [&](auto rounded) {
       with_constant<false, true>(saturates, [&](auto saturated) {
         constexpr Sampling kSampling = decltype(sampling)::value;
-        // Gray has no colours.
+        // Gray has no saturation.
         constexpr bool kSaturated = kSampling != Sampling::gray && decltype(saturated)::value;
         const auto kernel = deep_apply_kernel<kSampling, decltype(aligned)::value,
                                               decltype(rounded)::value, kSaturated>;

@@ -14,7 +14,7 @@ __device__ __forceinline__ void scale_pixels(const DeepChange& change, PixelStri
   for (int pixel = 0; pixel < kStripColumns; ++pixel) {
     const std::uint32_t v = strip.value(pixel);
     if constexpr (kPixels == DeepPixels::gray) {
-      // A sample is its own v, which its gain would only be divided by and multiplied with.
+      // Takes the level of the curve for gray: scaling would divide and multiply it by the sample.
       constexpr std::uint32_t kHalf = 1U << (kDeepCurveBits - 1);
       const std::uint32_t level = (__ldg(&change.levels[v]) + kHalf) >> kDeepCurveBits;
       strip.set(pixel, 0, v == 0 ? 0 : level);
@@ -27,15 +27,16 @@ __device__ __forceinline__ void scale_pixels(const DeepChange& change, PixelStri
   }
 }
 
-/// By lines, as src/cpu/equalize/deep/deep_saturate_rgb-inl.h does it; a pixel that has a result
-/// near a half is changed in integers.
+/// Changes value and saturation by the lines of DeepLine, as
+/// src/cpu/equalize/deep/deep_saturate_rgb-inl.h does. A pixel with a result near a half is
+/// computed again in integers.
 template <DeepPixels kPixels>
 __device__ __forceinline__ void saturate_pixels(const DeepChange& change,
                                                 PixelStrip<kPixels>& strip) {
   constexpr int kFirst = first_colour(kPixels);
   constexpr double kToValue = 2.0 - kAboveValue;
   constexpr double kSure = 0.5 - 1.0 / 2147483648.0;
-  // So many look-ups are on their way before the first is needed.
+  // Look-ups that are in flight before the first result is used, which overlaps their latency.
   constexpr int kAhead = 4;
   double2 lines[kAhead];
 #pragma unroll
@@ -81,6 +82,9 @@ __device__ __forceinline__ void saturate_pixels(const DeepChange& change,
   }
 }
 
+/// Changes packed pixels or gray, one strip of eight pixels per thread, in wide loads and stores; a
+/// strip is in registers. What is left of a row goes pixel by pixel. Tables of gains or lines are
+/// read through the caches. 256 threads per block.
 template <DeepPixels kPixels, bool kRounded, bool kSaturated>
 __global__ void __launch_bounds__(kStripBlock)
     deep_pixels_kernel(const __grid_constant__ DeepFrame frame, const DeepChange change) {
@@ -116,7 +120,7 @@ void deep_apply_pixels(const DeepFrame& frame, const DeepTables& tables, bool sa
     with_constant<false, true>(frame.rounding.active, [&](auto rounded) {
       with_constant<false, true>(saturates, [&](auto saturated) {
         constexpr DeepPixels kPixels = decltype(pixels)::value;
-        // Gray has no colours.
+        // Gray has no saturation.
         constexpr bool kSaturated = kPixels != DeepPixels::gray && decltype(saturated)::value;
         launch_early(device, "launching deep_apply",
                      deep_pixels_kernel<kPixels, decltype(rounded)::value, kSaturated>,

@@ -9,17 +9,18 @@
 namespace equalux::cuda {
 namespace {
 
-/// Numbers of a format that saturation takes, made once for all threads.
+/// Constants of a format for saturation, computed once on the host.
 struct LineNumbers {
-  double luma_base;      ///< takes luma, to which black is added, to a whole number
-  double chroma_base;    ///< likewise of chroma, less the middle
-  double chroma_middle;  ///< 2^52 and the middle
-  double chroma_more;    ///< by which products of chroma are too large
-  double chroma_sure;    ///< distance from a whole number up to which a product is right
+  double luma_base;      ///< added to a luma result, it rounds to a whole number and adds black
+  double chroma_base;    ///< added to a chroma product, it rounds to a whole number and adds the
+                         ///< middle
+  double chroma_middle;  ///< 2^52 plus the middle
+  double chroma_more;    ///< amount by which products of chroma are made too large
+  double chroma_sure;    ///< distance from a whole number up to which a product is certain
   double most_inverse;   ///< 1 / M
 
-  /// What terms of the definition are below slopes at most, of the largest k and chroma, and
-  /// roundings, in units of chroma_more.
+  /// The most by which terms of the definition can lie below slopes: for the largest k and chroma,
+  /// plus roundings, in units of chroma_more.
   static constexpr double kMostShort =
       static_cast<double>(saturation::kMost) / saturation::kOne + 2.25;
 
@@ -32,14 +33,15 @@ struct LineNumbers {
         most_inverse(1.0 / form.weights.luma_max) {}
 };
 
-/// By gains alone.
+/// Scales a cell by gains; saturation does not change.
 class ByGains {
  public:
   struct Sum {
-    std::uint64_t gains = 0;  ///< without the bits that shares do not have
+    std::uint64_t gains = 0;  ///< sum of gains, without the bits that a share of chroma does not
+                              ///< have
   };
   struct Colour {
-    std::int32_t above;  ///< of V over luma, from code to v
+    std::int32_t above;  ///< of V over luma, from the code to v
   };
 
   __device__ ByGains(const DeepSamples& form, const DeepChange& change, const LineNumbers&)
@@ -49,12 +51,12 @@ class ByGains {
     return {deep_value_above_luma<std::int32_t>(form_.weights, u, w)};
   }
 
-  /// The gain of a value. That of v = 0 is 1.
+  /// Looks up the gain of a value; for v = 0 it is 1.
   [[nodiscard]] __device__ __forceinline__ std::uint64_t at(std::int32_t v) const {
     return __ldg(&gains_[v]);
   }
 
-  /// What a cell's luma codes become; v and entries are theirs.
+  /// Scales a cell's luma codes; v and entries belong to them.
   template <int kCount>
   __device__ __forceinline__ Sum luma(const std::uint32_t (&codes)[kCount],
                                       const std::int32_t (&/*v*/)[kCount],
@@ -73,7 +75,7 @@ class ByGains {
     return sum;
   }
 
-  /// Chroma codes of a cell that covers 2^kLog2 luma samples.
+  /// Scales the chroma of a cell of 2^kLog2 luma samples.
   template <int kLog2>
   __device__ __forceinline__ void chroma(std::int32_t u, std::int32_t w, const Sum& sum,
                                          const std::uint32_t (&/*luma*/)[1 << kLog2],
@@ -84,8 +86,8 @@ class ByGains {
   }
 
  private:
-  /// deep_scaled_chroma() up to 12 bits, where a product is below 2^56 and its whole part below
-  /// 2^31.
+  /// Computes deep_scaled_chroma() for up to 12 bits, where a product is below 2^56 and its whole
+  /// part below 2^31.
   template <int kLog2>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t chroma_of(std::int32_t u,
                                                                    std::int64_t shares) const {
@@ -100,14 +102,15 @@ class ByGains {
   HalfProducts scaled_;
 };
 
-/// A cell's luma codes.
+/// The luma codes of a cell.
 template <int kCount>
 struct CellLuma {
   std::uint32_t codes[kCount];
 };
 
-/// Chroma of a cell of 2^kLog2 luma codes as it is defined, Cb in the lower half; for the few cells
-/// that have a result near a half.
+/// Computes the chroma of a cell of 2^kLog2 luma codes by the definition, in integers, Cb in the
+/// lower half: for the few cells that have a result near a half. Not inlined, so that it costs the
+/// others no registers.
 template <int kLog2>
 __device__ __noinline__ std::uint32_t exact_chroma(const DeepSamples& form,
                                                    const DeepChange& change, std::int32_t u,
@@ -126,24 +129,26 @@ __device__ __noinline__ std::uint32_t exact_chroma(const DeepSamples& form,
                                     deep_scaled_chroma(form, w, sum, kLog2) << 16);
 }
 
-/// Where S comes to 1: V' by how far the least channel lies under v, of which `inverse` is 1 over
-/// it. V' of a line is a little more than V'.
+/// Computes the slope where S reaches 1: V' divided by the distance of the least channel below v,
+/// whose inverse is `inverse`. The V' of a line is slightly too large, which 2 - kAboveValue
+/// corrects.
 __device__ __forceinline__ double slope_to_black(const DeepLine& line, double inverse) {
   return line.value * (2.0 - kAboveValue) * inverse;
 }
 
-/// By lines, where saturation changes too: DeepLine says why luma is right. The mean of a cell's
-/// slopes, by which chroma is scaled, is a little more than the definition's, whose terms are
-/// rounded down; so chroma near a half may be on its wrong side.
+/// Changes value and saturation of a cell by lines; DeepLine says why luma is exact. Chroma is
+/// scaled by the mean of the cell's slopes, which is slightly more than the definition's, whose
+/// terms are rounded down. So chroma near a half may be rounded the wrong way and is computed
+/// again.
 class ByLines {
  public:
-  /// Over a cell's luma samples.
+  /// Sums over the luma samples of a cell.
   struct Sum {
     double slopes = 0;
-    int exact = 1;  ///< its last bit: of lines, where S stays below 1
+    int exact = 1;  ///< its last bit is 1 where all lines are exact and S stays below 1
   };
   struct Colour {
-    std::int32_t above;  ///< of V over luma, from code to v
+    std::int32_t above;  ///< of V over luma, from the code to v
     std::int32_t range;  ///< of V over the least channel
   };
 
@@ -161,9 +166,9 @@ class ByLines {
     return {words.x, words.y};
   }
 
-  /// What a cell's luma codes become; v and lines are theirs. Where all channels lie from black to
-  /// white, v - y and v - m are the same for all of them, and none branches on its own: what takes
-  /// long is on its way for all at once.
+  /// Changes a cell's luma codes; v and lines belong to them. Where all channels are between black
+  /// and white, v - y and v - m are the same for all samples of the cell, so that no sample
+  /// branches on its own and the long operations of all samples overlap.
   template <int kCount>
   __device__ __forceinline__ Sum luma(const std::uint32_t (&codes)[kCount],
                                       const std::int32_t (&v)[kCount],
@@ -177,7 +182,7 @@ class ByLines {
       most = max(most, codes[i]);
     }
     const std::int32_t up = colour.above - form_.weights.luma_offset;
-    // Luma stays as it is where v is 0, which the others are not asked then.
+    // Luma stays as it is where v is 0, which the code below does not test.
     if (static_cast<std::int32_t>(least) + up < max(colour.range, 1) ||
         static_cast<std::int32_t>(most) + up > form_.weights.luma_max)
       return luma_beyond(codes, v, lines, colour, results);
@@ -209,7 +214,7 @@ class ByLines {
     return sum;
   }
 
-  /// `luma` are the cell's codes.
+  /// Changes a cell's chroma; `luma` are its luma codes.
   template <int kLog2>
   __device__ __forceinline__ void chroma(std::int32_t u, std::int32_t w, const Sum& sum,
                                          const std::uint32_t (&luma)[1 << kLog2], std::uint32_t& cb,
@@ -230,7 +235,8 @@ class ByLines {
   }
 
  private:
-  /// The same of a cell of which a channel lies below black or above white, a sample at a time.
+  /// Changes the luma of a cell in which some channel is below black or above white, one sample at
+  /// a time.
   template <int kCount>
   __device__ __forceinline__ Sum luma_beyond(const std::uint32_t (&codes)[kCount],
                                              const std::int32_t (&v)[kCount],
@@ -242,14 +248,14 @@ class ByLines {
     for (int i = 0; i < kCount; ++i) {
       const DeepLine& line = lines[i];
       const std::int32_t y = static_cast<std::int32_t>(codes[i]) - form_.weights.luma_offset;
-      // Where the least channel lies below black, S is 1 or more.
+      // S is 1 or more where the least channel is below black.
       const std::int32_t below = max(min(v[i] - (y + colour.above - colour.range), v[i]), 0);
       const double number = whole_number(static_cast<std::uint32_t>(below));
       const bool serves = line.slope * number <= line.value;
       const double slope = serves ? line.slope : slope_to_black(line, inverse_of(number));
       sum.exact &= serves ? __double2loint(line.value) : 0;
       sum.slopes += slope;
-      // Over v, luma is scaled as it is without saturation.
+      // Luma above v is scaled as without saturation.
       const double result = y > most ? y * (line.value * numbers_.most_inverse)
                                      : fma(-slope, static_cast<double>(v[i] - y), line.value);
       results[i] = v[i] == 0 ? codes[i] : code_of(result);
@@ -257,7 +263,7 @@ class ByLines {
     return sum;
   }
 
-  /// The code of a result of luma.
+  /// Returns the code of a luma result.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t code_of(double result) const {
     return static_cast<std::uint32_t>(__double2loint(result + numbers_.luma_base));
   }
@@ -277,8 +283,8 @@ class ByLines {
   const LineNumbers& numbers_;
 };
 
-/// Changes a strip. put(word, luma, chroma) gets the codes of a word of luma of each row, of which
-/// chroma has one code, or two where every luma sample has its own.
+/// Changes a strip. put(word, luma, chroma) gets the codes of one word of luma of each row, with
+/// one code of each chroma plane, or two where every luma sample has its own.
 template <Sampling kSampling, bool kPaired, typename Change, typename Put>
 __device__ __forceinline__ void change_strip(const DeepSamples& form, const DeepCodes& codes,
                                              const Change& change,
@@ -304,7 +310,8 @@ __device__ __forceinline__ void change_strip(const DeepSamples& form, const Deep
       const std::int32_t u = less_middle(0);
       const std::int32_t w = less_middle(1);
       const typename Change::Colour colour = change.colour(u, w);
-      // All that is looked up for a cell is on its way before any is needed.
+      // Issues all look-ups of a cell before the first result is used, which overlaps their
+      // latency.
       std::uint32_t from[kCount];
       std::int32_t v[kCount];
       decltype(change.at(0)) entries[kCount];
@@ -327,21 +334,23 @@ __device__ __forceinline__ void change_strip(const DeepSamples& form, const Deep
   }
 }
 
-/// A cell that is in no strip.
+/// Changes a cell that is in no strip; not inlined, so that it costs strips no registers.
 template <Sampling kSampling, bool kRounded, bool kSaturated>
 __device__ __noinline__ void apply_left_over(const DeepFrame& frame, const DeepChange& table,
                                              std::uint32_t row, std::uint32_t column) {
   apply_deep_cell<kSampling, true, kRounded, kSaturated>(frame, table, row, column);
 }
 
-/// Threads of a block, and blocks that a multiprocessor has room for, or 0 for as many as there
-/// are. Where saturation changes a thread has 72 registers, of which smaller blocks leave fewer
-/// unused.
+/// Block size, and blocks that a multiprocessor must have room for, or 0 for no demand. With
+/// saturation a thread needs 72 registers, of which smaller blocks leave fewer unused.
 template <bool kSaturated>
 inline constexpr unsigned kThreads = kSaturated ? kStripBlock / 2 : kStripBlock;
 template <bool kSaturated>
 inline constexpr unsigned kBlocks = kSaturated ? 7 : 0;
 
+/// Changes a frame of YCbCr, one strip of eight luma columns with their chroma per thread, in wide
+/// loads and stores; the strip is in registers. Cells that are in no strip go one per thread.
+/// Tables of gains or lines are read through the caches.
 template <Sampling kSampling, bool kPaired, bool kRounded, bool kSaturated>
 __global__ void __launch_bounds__(kThreads<kSaturated>, kBlocks<kSaturated>)
     deep_strips_kernel(const __grid_constant__ DeepFrame frame,
@@ -361,7 +370,7 @@ __global__ void __launch_bounds__(kThreads<kSaturated>, kBlocks<kSaturated>)
     std::conditional_t<kRounded, ByteStrip<kSampling, kPaired>, YuvStrip<kSampling, kPaired>> out;
     const auto put = [&](int word, const std::uint32_t(&luma)[kRows][2],
                          const std::uint32_t(&chroma)[2][2]) {
-      // `count` codes from the `first` on, into whole words.
+      // Puts `count` codes, from number `first` on, into whole words.
       const auto put_codes = [&](std::uint32_t* to, int first, const std::uint32_t* from,
                                  int count) {
 #pragma unroll

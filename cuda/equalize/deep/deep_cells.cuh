@@ -6,25 +6,25 @@
 #include "cuda/runtime/pick_kernel.h"
 #include "src/format/layout.h"
 
-/// Walks over the cells of a deep frame, and reads of them.
+/// Walks over the cells of frames with more than 8 bits, and loads and stores of samples.
 namespace equalux::cuda {
 
-/// Threads of a block side by side on a row of cells: neighbours read neighbouring words.
+/// Block size: threads take neighbouring cells of a row, so that accesses are coalesced.
 inline constexpr unsigned kDeepBlock = 256;
 
-/// Items of kDeepBlock cells of a row.
+/// Returns the number of pieces of kDeepBlock cells that a row has.
 __host__ __device__ inline std::uint32_t deep_segments(const DeepFrame& frame) {
   return (frame.columns + kDeepBlock - 1) / kDeepBlock;
 }
 
-/// Blocks of a kernel that walks over a frame: `each` a multiprocessor at most.
+/// Returns the grid of a kernel that walks over a frame: at most `each` blocks per multiprocessor.
 inline unsigned deep_grid(const DeepFrame& frame, int multiprocessors, unsigned each) {
   const std::uint32_t items = deep_segments(frame) * frame.rows;
   const unsigned most = static_cast<unsigned>(multiprocessors) * each;
   return items < most ? items : most;
 }
 
-/// Calls use(row, column) for every cell of the frame once, over all threads of the grid.
+/// Calls use(row, column) once for every cell of the frame, spread over all threads of the grid.
 template <typename Use>
 __device__ void for_each_deep_cell(const DeepFrame& frame, Use use) {
   const std::uint32_t segments = deep_segments(frame);
@@ -36,7 +36,7 @@ __device__ void for_each_deep_cell(const DeepFrame& frame, Use use) {
   }
 }
 
-/// A word at any address, or at an even one.
+/// Loads a word of 16 bits from any address, or from an even one.
 template <bool kAligned>
 __device__ std::uint32_t load_word(const std::uint8_t* at) {
   if constexpr (kAligned) {
@@ -56,7 +56,7 @@ __device__ void store_word(std::uint8_t* at, std::uint32_t word) {
   }
 }
 
-/// Two words, the first in the low half; aligned: one access of 32 bits.
+/// Stores two words of 16 bits, the first in the low half; where aligned, in one access of 32 bits.
 template <bool kAligned>
 __device__ std::uint32_t load_pair(const std::uint8_t* at) {
   if constexpr (kAligned) {
@@ -76,7 +76,7 @@ __device__ void store_pair(std::uint8_t* at, std::uint32_t words) {
   }
 }
 
-/// Three colour codes of a packed pixel.
+/// The three colour codes of a packed pixel.
 struct DeepPixel {
   std::int32_t c[3];
   std::int32_t value;
@@ -92,7 +92,8 @@ __device__ DeepPixel read_deep_pixel(const DeepFrame& frame, const std::uint8_t*
 }
 
 /// A chroma sample and its luma: `lines` rows of `columns` samples, each 1 or 2. Loops run to the
-/// most of the sampling, which the compiler knows, so that a cell stays in registers.
+/// largest number that the sampling allows, a compile-time constant, so that a cell stays in
+/// registers.
 struct DeepCell {
   LumaRows rows;
   std::int32_t lines;
@@ -133,7 +134,7 @@ __device__ DeepCell read_deep_cell(const DeepFrame& frame, std::uint32_t row,
   return cell;
 }
 
-/// Calls use(v) for the luma samples of a cell, or for a pixel.
+/// Calls use(v) for each luma sample of a cell, or for a pixel.
 template <Sampling kSampling, bool kAligned, typename Use>
 __device__ __forceinline__ void for_deep_values(const DeepFrame& frame, std::uint32_t row,
                                                 std::uint32_t column, const Use& use) {
@@ -157,7 +158,7 @@ __device__ __forceinline__ void for_deep_values(const DeepFrame& frame, std::uin
   }
 }
 
-/// Calls use(sampling, aligned) with both as constants.
+/// Calls use(sampling, aligned) with both as compile-time constants.
 template <typename Use>
 void with_deep_cells(const DeepFrame& frame, Use use) {
   using enum Sampling;

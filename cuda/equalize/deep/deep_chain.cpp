@@ -20,7 +20,8 @@ void DeepChain::configure(const ImageDesc& desc) {
   const auto levels = static_cast<std::uint32_t>(frame_.form.weights.luma_max) + 1;
   const std::uint32_t copies = levels <= kDeepSharedLevels ? 1 : kDeepCopies;
 
-  // Counts, ends of bins, sums, curve, k, the blocks' two, and counts of coarse levels.
+  // Memory for counts, ends of bins, sums, curve, k, two words per scan block, and counts of coarse
+  // levels.
   const std::size_t words = std::size_t{copies + 4} * levels + 2 * kDeepScanBlocks + 256;
   words_ = allocate_device<std::uint32_t>(words);
   gains_ = allocate_device<std::uint64_t>(levels);
@@ -101,7 +102,7 @@ void DeepChain::make_curve(const DeepFrame& frame, const FrameContext& context,
                       device_, stream);
   } else {
     DeepTables tables = tables_;
-    // Blocks with counters of their own need no copies of those in device memory.
+    // Blocks with all counters in shared memory need no copies of the histogram in device memory.
     if (tables.wide_counters && reads_pixel_strips(frame)) tables.copies = 1;
     deep_histogram(frame, counted_values(tables), device_, stream);
     context.mark("histogram");
@@ -117,7 +118,7 @@ DeepRounding DeepChain::rounding_to(const ImageView& out, Dither dither) const {
   rounding.bits = frame_.form.depth - 8;
   for (int i = 0; i < 3; ++i)
     rounding.out[i] = samples_of(out, i);
-  // Colours come as they lie in memory.
+  // Colours in the order in which they are in memory.
   const RgbLayout pixel = rgb_layout(out.desc.format);
   if (pixel.b < pixel.r) std::swap(rounding.out[0], rounding.out[2]);
   rounding.alpha = pixel.alpha - pixel.first();

@@ -11,11 +11,12 @@
 #include "cuda/equalize/deep/deep_stages.h"
 #include "cuda/runtime/handles.h"
 
-/// Equalization of frames of more than 8 bits on a GPU: the same stages as
+/// Equalization of frames of more than 8 bits on a GPU, in the stages of
 /// src/cpu/equalize/deep_chain.h.
 namespace equalux::cuda {
 
-/// Belongs to the device that was current when it was configured. One thread at a time.
+/// Equalizes frame by frame. Belongs to the device that was current when it was configured. One
+/// thread at a time.
 class DeepChain final : public CurveChain {
  public:
   explicit DeepChain(const EqualizeParams& params) : CurveChain(params) {}
@@ -24,18 +25,18 @@ class DeepChain final : public CurveChain {
   /// Allocates for frames of `desc`, any format with has_deep_samples(). Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
-  /// Device memory of any stride and alignment, wide accesses where all planes allow them.
-  /// Frames of one chain must not overlap in time. The marks are told of each stage. Throws
-  /// Error(unavailable) where a launch is refused.
+  /// Enqueues one frame in device memory of any stride and alignment; accesses are wide where all
+  /// planes allow it. Frames of one chain must not overlap in time. Each stage is marked in
+  /// `context`. Throws Error(unavailable) where a launch is refused.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
 
  private:
-  /// A frame as kernels see it, from one place to another.
+  /// Describes a frame for kernels, with where it is read and written.
   [[nodiscard]] DeepFrame frame_of(const ConstImageView& in, const ImageView& out,
                                    const FrameContext& context) const;
   [[nodiscard]] DeepRounding rounding_to(const ImageView& out, Dither dither) const;
-  /// Counts the frame and makes its curve.
+  /// Counts the frame and computes its curve.
   void make_curve(const DeepFrame& frame, const FrameContext& context, cudaStream_t stream);
   void upload_bins() override;
   void upload_curve() override;
@@ -43,19 +44,20 @@ class DeepChain final : public CurveChain {
   ImageDesc desc_;
   bool rounds_ = false;
   LaunchDevice device_;
-  DeepFrame frame_{};  ///< what all frames have in common
+  DeepFrame frame_{};  ///< what is the same for all frames
   DeepTables tables_{};
-  DevicePointer<std::uint32_t> words_;  ///< of all tables but the gains
+  DevicePointer<std::uint32_t> words_;  ///< memory of all tables but the gains
   DevicePointer<std::uint64_t> gains_;
-  DevicePointer<DeepLine> lines_;  ///< null where the tables have none
+  DevicePointer<DeepLine> lines_;  ///< null where the tables have no lines
   DevicePointer<std::uint8_t> last_of_bin_;
-  DevicePointer<tone::History> histories_;  ///< both of the tables
+  DevicePointer<tone::History> histories_;  ///< both histories of the tables
   DevicePointer<unsigned long long> curve_sums_;
-  bool saturates_ = false;  ///< the frame at hand
-  // Of frames whose luma the curve is of: S changes in a second pass, by value.
-  bool recolours_ = false;  ///< the frame at hand
+  bool saturates_ = false;  ///< of the current frame
+  // For frames whose curve is one of luma: a second pass changes S, by value.
+  bool recolours_ = false;  ///< of the current frame
   DeepSaturationPass colours_;
-  DevicePointer<std::uint8_t> fine_;  ///< the first pass's results where they are rounded then
+  DevicePointer<std::uint8_t> fine_;  ///< results of the first pass where the second one rounds
+                                      ///< them
 };
 
 }  // namespace equalux::cuda

@@ -6,11 +6,11 @@
 #include "src/equalize/deep_line.h"
 #include "src/equalize/saturation.h"
 
-/// What cells of a deep frame become, one at a time, in integers: for any layout, and for what
-/// strips leave over.
+/// Results of the cells of a frame with more than 8 bits, one cell at a time, in integers: for any
+/// layout, and for cells that are in no strip.
 namespace equalux::cuda {
 
-/// A value's level, as a byte of the frame that is rounded to.
+/// Rounds a value to a byte of the 8-bit frame.
 __device__ __forceinline__ std::uint8_t level_of(const DeepRounding& rounding, std::int32_t value,
                                                  std::int32_t x, std::int32_t y) {
   const int threshold = rounding_threshold(rounding.dither, x, y, rounding.bits);
@@ -21,8 +21,8 @@ __device__ __forceinline__ void store_level(const DeepRounding& rounding, int co
   *rounding.out[component].at(x, y) = level_of(rounding, value, x, y);
 }
 
-/// deep_scaled() in products of 32 bits: a gain times a code is below 2^63, and its whole part lies
-/// in the upper half.
+/// Computes deep_scaled() in products of 32 bits: a gain times a code is below 2^63, and its whole
+/// part is in the upper half.
 class HalfProducts {
  public:
   explicit __device__ HalfProducts(std::int32_t depth)
@@ -35,22 +35,22 @@ class HalfProducts {
   }
 
  private:
-  std::int32_t bits_;   ///< of the upper half, behind the point
-  std::uint32_t half_;  ///< in the upper half
+  std::int32_t bits_;   ///< of the upper half, behind the binary point
+  std::uint32_t half_;  ///< one half, in units of the upper half
 };
 
-/// What pixels become, by v.
+/// Tables that pixels are changed by, indexed by v.
 struct DeepChange {
   const std::uint64_t* gains;
-  // Where saturation changes too.
+  // Tables for changed saturation.
   const std::uint32_t* levels;   ///< W
   const std::uint32_t* factors;  ///< k
-  const DeepLine* lines;         ///< read by strips
-  // Counts to be cleared, none or more.
+  const DeepLine* lines;         ///< read for strips
+  // Counters to be cleared; there may be none.
   std::uint32_t* cleared;
   std::uint32_t cleared_words;
 
-  /// k of v in f for a pixel whose least channel lies `below` under v.
+  /// Computes the factor f of saturation for a pixel whose least channel is `below` less than v.
   [[nodiscard]] __device__ saturation::Factor factor(std::int32_t v, std::int32_t below) const {
     return saturation::factor_of(__ldg(&factors[v]), v, below);
   }
@@ -58,11 +58,12 @@ struct DeepChange {
                                                   std::int32_t c) const {
     return saturation::scaled(__ldg(&levels[v]), kDeepCurveBits, f, v, c);
   }
-  /// What a luma sample adds to the sum of its chroma sample. Of v = 0 it is that of gain 1.
+  /// Computes what a luma sample adds to the sum that scales its chroma sample. For v = 0 the gain
+  /// is 1.
   [[nodiscard]] __device__ std::int64_t share(std::int32_t v, saturation::Factor f) const {
     return saturation::scaled_share(deep_gain_share(__ldg(&gains[v])), f);
   }
-  /// Clears what the curve has been made of, for the next frame.
+  /// Clears the counters from which the curve was computed, for the next frame. One block does it.
   __device__ void clear_counts() const {
     if (blockIdx.x != 0) return;
     for (std::uint32_t i = threadIdx.x; i < cleared_words; i += blockDim.x)
@@ -75,7 +76,7 @@ inline DeepChange change_by(const DeepTables& tables) {
           tables.lines, tables.cleared, tables.cleared_words};
 }
 
-/// A luma sample: what it becomes, and what its chroma sample is told.
+/// The result of a luma sample, and what it adds to the sum for its chroma sample.
 struct DeepLuma {
   std::int32_t luma;
   std::int64_t share;
@@ -100,7 +101,7 @@ __device__ __forceinline__ DeepLuma change_luma(const DeepSamples& form, const D
   }
 }
 
-/// A packed pixel or a sample of gray.
+/// Changes a packed pixel or a sample of gray.
 template <Sampling kSampling, bool kAligned, bool kRounded, bool kSaturated>
 __device__ void apply_deep_pixel(const DeepFrame& frame, const DeepChange& change,
                                  std::uint32_t row, std::uint32_t column) {
@@ -145,7 +146,7 @@ __device__ void apply_deep_pixel(const DeepFrame& frame, const DeepChange& chang
   }
 }
 
-/// What a cell becomes, in codes.
+/// The result of a cell, in codes.
 struct DeepResult {
   std::int32_t luma[2][2];
   std::int32_t cb;
@@ -177,7 +178,7 @@ __device__ DeepResult change_deep_cell(const DeepSamples& form, const DeepChange
   return result;
 }
 
-/// Stores what a cell has become.
+/// Stores the result of a cell.
 template <Sampling kSampling, bool kAligned, bool kRounded>
 __device__ void store_deep_cell(const DeepFrame& frame, std::uint32_t row, std::uint32_t column,
                                 const DeepCell& cell, const DeepResult& result) {
@@ -192,7 +193,8 @@ __device__ void store_deep_cell(const DeepFrame& frame, std::uint32_t row, std::
         if (i >= cell.columns) break;
         const std::int32_t scaled = result.luma[line][i];
         store_level(frame.rounding, 0, scaled, cell.x + i, y);
-        // Half a pair of packed 4:2:2 has room for a column more, which repeats the last one.
+        // Fills the second luma sample of the last pair of packed 4:2:2 in a row of odd width: it
+        // repeats the last column.
         if (kSampling == Sampling::s422 && cell.columns == 1 && frame.rounding.out[0].step == 2) {
           frame.rounding.out[0].at(cell.x, y)[2] = level_of(frame.rounding, scaled, cell.x, y);
         }

@@ -12,8 +12,8 @@ namespace {
 
 using BlockScan = cub::BlockScan<std::uint32_t, kDeepScanBlock>;
 
-/// A thread a value: its count of all copies, which are cleared for the next frame, and the
-/// cumulative sums within its block.
+/// First step of the scan of 16-bit values: one thread per value adds up its counters of all
+/// copies, clears them for the next frame, and computes the inclusive prefix sum within its block.
 __global__ void __launch_bounds__(kDeepScanBlock) deep_sums_kernel(DeepTables tables) {
   __shared__ typename BlockScan::TempStorage storage;
   __shared__ std::uint32_t darkest;
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kDeepScanBlock) deep_sums_kernel(DeepTables ta
   std::uint32_t sum = 0;
   BlockScan(storage).InclusiveSum(count, sum);
   __syncthreads();
-  // The first to have something: the sum up to it is its own count.
+  // Finds the first value with a count: its sum equals its count.
   if (count != 0 && sum == count) darkest = v;
   __syncthreads();
   if (v < tables.levels) tables.sums[v] = sum;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kDeepScanBlock) deep_sums_kernel(DeepTables ta
   }
 }
 
-/// Adds up the sums of the blocks before each; a barrier must follow.
+/// Computes the sum of all blocks before each block, one thread per block. A barrier must follow.
 __device__ void sum_blocks(const DeepTables& tables, std::uint32_t* before) {
   if (threadIdx.x >= gridDim.x) return;
   std::uint32_t sum = 0;
@@ -50,7 +50,8 @@ __device__ void sum_blocks(const DeepTables& tables, std::uint32_t* before) {
   before[threadIdx.x] = sum;
 }
 
-/// Makes W and gain of a value, a thread each; cumulative(v) is that up to the end of v's bin.
+/// Computes W and the gain of each value, one thread each; cumulative(v) is the sum up to the end
+/// of v's bin.
 template <typename Cumulative>
 __device__ void make_curve(const DeepTables& tables, const DeepSamples& form,
                            const CurveScale& scale, const Cumulative& cumulative,
@@ -71,7 +72,8 @@ __device__ void make_curve(const DeepTables& tables, const DeepSamples& form,
   tables.gains[v] = deep_gain(level, v, form.depth);
 }
 
-/// Of 16 bits: each block adds up the sums of the blocks before.
+/// Computes the curve of 16-bit values, one thread each. Each block adds up the sums of the blocks
+/// before, which is cheaper than another launch.
 __global__ void __launch_bounds__(kDeepScanBlock)
     deep_curve_kernel(DeepTables tables, Scaler scaler, DeepSamples form,
                       unsigned long long* curve_sums) {
@@ -96,7 +98,8 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   make_curve(tables, form, scale, cumulative, curve_sums);
 }
 
-/// Up to 12 bits, where every block sums up all counts.
+/// Computes the curve of up to 12 bits, one thread per value. Every block scans all counts in
+/// shared memory, which is cheaper than another launch.
 __global__ void __launch_bounds__(kDeepScanBlock)
     deep_small_curve_kernel(DeepTables tables, Scaler scaler, DeepSamples form,
                             unsigned long long* curve_sums) {
@@ -118,7 +121,7 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   for (int i = 0; i < kEach; ++i) {
     const std::uint32_t v = kEach * threadIdx.x + i;
     sums[v] = sum[i];
-    // The first to have something: the sum up to it is its own count.
+    // Finds the first value with a count: its sum equals its count.
     if (count[i] != 0 && sum[i] == count[i]) darkest = v;
   }
   __syncthreads();
@@ -129,20 +132,23 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   make_curve(tables, form, scale, cumulative, curve_sums);
 }
 
-/// The line of a value.
+/// Returns the line of a value, which is a special one for v = 0.
 __device__ DeepLine line_at(std::uint32_t level, std::uint32_t factor, std::uint32_t v,
                             std::int32_t depth, bool yuv) {
   return v == 0 ? deep_line_of_black(factor, yuv) : deep_line(level, factor, v, depth);
 }
 
-/// The same with the curve of the coarse levels, which every block makes for itself.
+/// Computes curve, k and lines of every value from the curve of the coarse levels, with limits and
+/// over time. Every block computes the coarse curve for itself in shared memory, which is cheaper
+/// than another launch; values between coarse levels are interpolated. Only block 0 writes the
+/// history.
 __global__ void __launch_bounds__(kDeepScanBlock)
     deep_shaped_curve_kernel(DeepTables tables, DeepSamples form, bool yuv,
                              const __grid_constant__ tone::Frame tone, FactorsBy by,
                              unsigned long long* curve_sums) {
   constexpr int kThreads = kDeepScanBlock;
   __shared__ typename BlockScan::TempStorage storage;
-  __shared__ std::uint32_t coarse[256];  // sums, then W
+  __shared__ std::uint32_t coarse[256];  // prefix sums, later W
   __shared__ std::uint32_t factors[256];
   __shared__ std::uint8_t last_of_bin[256];
   __shared__ CurveSteps steps;
@@ -192,6 +198,7 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   tables.gains[v] = deep_gain(level, v, form.depth);
 }
 
+/// Computes the line of each value from W and k, one thread each.
 __global__ void __launch_bounds__(kDeepScanBlock)
     deep_lines_kernel(DeepTables tables, std::int32_t depth, bool yuv) {
   wait_then_release();

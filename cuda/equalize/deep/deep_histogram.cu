@@ -12,19 +12,22 @@
 namespace equalux::cuda {
 namespace {
 
-/// Blocks a multiprocessor: enough to hide the reads; each clears and adds up a table of its own.
+/// Blocks per multiprocessor: enough to hide the latency of loads, and not more, since each block
+/// clears and adds up a table of its own.
 constexpr unsigned kCountBlocksEach = 8;
-/// Threads of a block that counts strips, one a multiprocessor, so that few tables are added up.
+/// Block size for counting strips. One large block per multiprocessor, so that few tables are added
+/// up.
 constexpr unsigned kCountBlock = 1024;
 
-/// Threads of a block that has a counter of 16 bits for each of 2^16 values, and strips of a thread
-/// at most: too few for a counter to come to 2^16.
+/// Block size where a block has a 16-bit counter for each of 2^16 values, and the most strips per
+/// thread: few enough that no counter can overflow.
 constexpr unsigned kWideBlock = 992;
 constexpr unsigned kWideStrips = 8;
 static_assert(kWideBlock * kWideStrips * kStripColumns < 65536);
 constexpr std::size_t kWideBytes = 65536 * sizeof(std::uint16_t);
 
-/// Copies what the shaped curve's blocks all read while the first of them writes it.
+/// Copies the history that all blocks of the shaped curve read while the first of them writes the
+/// new one.
 __device__ __forceinline__ void keep_history(const DeepCount& count) {
   if (count.history == nullptr || blockIdx.x != 0) return;
   constexpr unsigned kWords = sizeof(tone::History) / sizeof(std::uint32_t);
@@ -34,8 +37,8 @@ __device__ __forceinline__ void keep_history(const DeepCount& count) {
   }
 }
 
-/// Adds what a block has counted, `own(v)`, to the counts of the frame. Blocks begin at different
-/// counts, so that they do not wait for each other.
+/// Adds a block's counts, `own(v)`, to those of the frame. Blocks begin at different values, so
+/// that their atomics do not collide.
 template <typename Own>
 __device__ __forceinline__ void hand_over(const DeepCount& count, const Own& own) {
   const std::uint32_t begin = blockIdx.x * blockDim.x;
@@ -45,8 +48,8 @@ __device__ __forceinline__ void hand_over(const DeepCount& count, const Own& own
   }
 }
 
-/// Up to 4096 counts: each block counts in its shared memory and adds what it found to device
-/// memory.
+/// Counts up to 4096 levels in each block's shared memory, one cell per thread, and adds the
+/// block's counts to device memory at the end.
 template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_histogram_shared_kernel(DeepFrame frame, DeepCount count) {
@@ -65,8 +68,9 @@ __global__ void __launch_bounds__(kDeepBlock)
   hand_over(count, [&](std::uint32_t v) { return own[v]; });
 }
 
-/// 16 bits: the counters are in device memory, in copies that blocks take in turn, so that a flat
-/// frame's blocks do not all wait for one word.
+/// Counts 16-bit values with atomics in device memory, since 65,536 counters of 32 bits exceed
+/// shared memory. Blocks take several copies of the histogram in turn, so that in a flat frame not
+/// all of them wait for one word.
 template <Sampling kSampling, bool kAligned>
 __global__ void __launch_bounds__(kDeepBlock)
     deep_histogram_global_kernel(DeepFrame frame, DeepCount count) {
@@ -78,7 +82,7 @@ __global__ void __launch_bounds__(kDeepBlock)
   });
 }
 
-/// Calls use(v) for all values of a frame that lies in strips.
+/// Calls use(v) for all values of a frame that is read in strips.
 template <Sampling kSampling, bool kPaired, typename Use>
 __device__ __forceinline__ void for_strip_values(const DeepFrame& frame, const Use& use) {
   constexpr bool kShared = cell_columns(kSampling) == 2;
@@ -91,7 +95,7 @@ __device__ __forceinline__ void for_strip_values(const DeepFrame& frame, const U
         strip.load(frame, row, lines, at);
 #pragma unroll
         for (int word = 0; word < 4; ++word) {
-          // What luma codes have less than v, on the left and the right.
+          // Difference between luma code and v, for the left and the right sample.
           std::int32_t above[2];
 #pragma unroll
           for (int i = 0; i < (kShared ? 1 : 2); ++i) {
@@ -124,7 +128,7 @@ __device__ __forceinline__ void for_strip_values(const DeepFrame& frame, const U
       });
 }
 
-/// All values, of 12 bits at most.
+/// Counts all values of up to 12 bits from strips, with one table per block in shared memory.
 template <Sampling kSampling, bool kPaired>
 __global__ void __launch_bounds__(kCountBlock)
     strip_histogram_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
@@ -138,7 +142,7 @@ __global__ void __launch_bounds__(kCountBlock)
   hand_over(count, [&](std::uint32_t v) { return own[v]; });
 }
 
-/// Calls use(v) for all pixels of a frame that lies in strips.
+/// Calls use(v) for all pixels of a frame that is read in strips.
 template <DeepPixels kPixels, typename Use>
 __device__ __forceinline__ void for_pixel_values(const DeepFrame& frame, const Use& use) {
   constexpr Sampling kSampling = sampling_of(kPixels);
@@ -157,7 +161,8 @@ __device__ __forceinline__ void for_pixel_values(const DeepFrame& frame, const U
       });
 }
 
-/// Counts coarse levels; visit(use) calls use(v) for all values.
+/// Counts coarse levels in shared memory without bank conflicts (value_counter.cuh); visit(use)
+/// calls use(v) for all values.
 template <typename Visit>
 __device__ __forceinline__ void count_coarse_levels(const DeepCount& count, const Visit& visit) {
   using Counter = ValueCounter<1>;
@@ -173,6 +178,7 @@ __device__ __forceinline__ void count_coarse_levels(const DeepCount& count, cons
   hand_over(count, [&](std::uint32_t v) { return row_sum<1>(table, 0, static_cast<int>(v)); });
 }
 
+/// Counts coarse levels of a frame of YCbCr, one strip per thread.
 template <Sampling kSampling, bool kPaired>
 __global__ void __launch_bounds__(kCountBlock)
     strip_coarse_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
@@ -180,13 +186,15 @@ __global__ void __launch_bounds__(kCountBlock)
                       [&](const auto& use) { for_strip_values<kSampling, kPaired>(frame, use); });
 }
 
+/// Counts coarse levels of packed pixels or gray, one strip per thread.
 template <DeepPixels kPixels>
 __global__ void __launch_bounds__(kCountBlock)
     pixel_coarse_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
   count_coarse_levels(count, [&](const auto& use) { for_pixel_values<kPixels>(frame, use); });
 }
 
-/// All values of 16 bits, where a block may have kWideBytes of shared memory.
+/// Counts all values of 16 bits in a block's shared memory, where that has kWideBytes: two counters
+/// of 16 bits share a word, and neither can overflow.
 template <DeepPixels kPixels>
 __global__ void __launch_bounds__(kWideBlock)
     pixel_histogram_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
@@ -199,7 +207,7 @@ __global__ void __launch_bounds__(kWideBlock)
   for_pixel_values<kPixels>(
       frame, [&](std::uint32_t v) { atomicAdd(&pairs[v / 2], v % 2 == 0 ? 1U : 0x10000U); });
   __syncthreads();
-  // Both of a pair at once; no sum comes to 2^32.
+  // Adds both counters of a pair with one atomic; no sum reaches 2^32.
   auto* const sums = reinterpret_cast<unsigned long long*>(
       count.counts + std::size_t{blockIdx.x % count.copies} * count.levels);
   const std::uint32_t begin = blockIdx.x * kWideBlock;

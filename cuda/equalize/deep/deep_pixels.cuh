@@ -4,17 +4,17 @@
 
 #include "cuda/equalize/deep/deep_strips.cuh"
 
-/// Strips of eight packed pixels, or samples of gray, of 16 bits.
+/// Strips of eight packed pixels, or of eight samples of gray, of 16 bits.
 namespace equalux::cuda {
 
-/// How the words of a pixel lie.
+/// Order of the words of a pixel in memory.
 enum class DeepPixels : std::uint8_t { gray, colours, colours_then_alpha, alpha_then_colours };
 
 constexpr int words_of(DeepPixels pixels) {
   if (pixels == DeepPixels::gray) return 1;
   return pixels == DeepPixels::colours ? 3 : 4;
 }
-/// The word of the first colour.
+/// Returns the number of the first colour word.
 constexpr int first_colour(DeepPixels pixels) {
   return pixels == DeepPixels::alpha_then_colours ? 1 : 0;
 }
@@ -22,7 +22,7 @@ constexpr Sampling sampling_of(DeepPixels pixels) {
   return pixels == DeepPixels::gray ? Sampling::gray : Sampling::rgb;
 }
 
-/// Codes as they lie in memory, two a word.
+/// The codes of a strip as they are in memory, two per word.
 template <DeepPixels kPixels>
 struct PixelStrip {
   static constexpr int kWords = words_of(kPixels);
@@ -51,7 +51,7 @@ struct PixelStrip {
     for (int i = 0; i < kWords; ++i)
       at[i] = uint4{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]};
   }
-  /// Codes rounded to bytes, which lie as they do.
+  /// Rounds the codes to bytes, in the same order, and stores them.
   __device__ __forceinline__ void store_bytes(const DeepRounding& rounding, std::uint32_t row,
                                               std::uint32_t strip) const {
     const Samples<std::uint8_t>& first = rounding.out[0];
@@ -70,7 +70,7 @@ struct PixelStrip {
       at[i] = uint2{four(4 * i), four(4 * i + 2)};
   }
 
-  /// Word `word` of a pixel; both are constants where loops are unrolled.
+  /// Returns word `word` of a pixel; both numbers are constants in unrolled loops.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t code(int pixel, int word) const {
     const int i = pixel * kWords + word;
     return i % 2 == 0 ? words[i / 2] & 0xFFFF : words[i / 2] >> 16;
@@ -79,7 +79,7 @@ struct PixelStrip {
     const int i = pixel * kWords + word;
     words[i / 2] = __byte_perm(words[i / 2], code, i % 2 == 0 ? 0x3254 : 0x5410);
   }
-  /// The largest colour, or gray itself.
+  /// Returns the largest colour, or the sample of gray.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t value(int pixel) const {
     if constexpr (kPixels == DeepPixels::gray) {
       return code(pixel, 0);
@@ -90,7 +90,7 @@ struct PixelStrip {
   }
 };
 
-/// Calls use(pixels) with how the words lie as a constant.
+/// Calls use(pixels) with the order of words as a compile-time constant.
 template <typename Use>
 void with_pixel_strips(const DeepFrame& frame, const Use& use) {
   using enum DeepPixels;

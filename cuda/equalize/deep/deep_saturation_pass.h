@@ -9,40 +9,42 @@
 #include "cuda/runtime/handles.h"
 #include "src/equalize/saturation.h"
 
-/// saturation_pass.h of more than 8 bits, with the bytes of
-/// src/cpu/equalize/deep/deep_saturation_pass.h. It is deep_apply() with the identity as its curve.
+/// The saturation pass for more than 8 bits, with the bytes of
+/// src/cpu/equalize/deep/deep_saturation_pass.h; saturation_pass.h is its twin for 8 bits. It is
+/// deep_apply() with the identity as its curve.
 namespace equalux::cuda {
 
-/// Belongs to the device that was current when it was configured. One thread at a time.
+/// Changes saturation frame by frame. Belongs to the device that was current when it was
+/// configured. One thread at a time.
 class DeepSaturationPass {
  public:
-  /// For frames of `desc`, any format of more than 8 bits. Device memory is allocated by prepare(),
-  /// or with the first frame that needs it. Throws Error(unavailable).
+  /// Sets up for frames of `desc`, any format of more than 8 bits. Device memory is allocated by
+  /// prepare(), or with the first frame that needs it. Throws Error(unavailable).
   void configure(const ImageDesc& desc);
-  /// Throws Error(unavailable).
+  /// Allocates device memory. Throws Error(unavailable).
   void prepare();
-  /// Whether frames change by a rule. Gray ones do not.
+  /// True where a rule changes frames of this format; gray ones never change.
   [[nodiscard]] bool changes(const saturation::Rule& rule) const {
     return coloured_ && saturation::changes(rule);
   }
 
-  /// k by value in device memory, of values 0 to M, which kernels write before enqueue().
+  /// Returns device memory for k of each value, 0 to M, which kernels write before enqueue().
   [[nodiscard]] std::uint32_t* factors();
 
-  /// Changes a frame in place by factors(), or writes it where `rounding` says. The marks are told
-  /// of the stage.
+  /// Changes a frame in place by factors(), or writes the result where `rounding` says. The stage
+  /// is marked in `context`.
   void enqueue(const ImageView& frame, const FrameContext& context,
                const DeepRounding& rounding = {});
 
  private:
   bool coloured_ = false;
   LaunchDevice device_;
-  DeepFrame frame_{};  // what all frames have in common
+  DeepFrame frame_{};  // what is the same for all frames
   // Null until they are needed.
   DevicePointer<std::uint32_t> curve_;  // the identity
   DevicePointer<std::uint64_t> gains_;
   DevicePointer<std::uint32_t> factors_;
-  DevicePointer<DeepLine> lines_;  // null where frames have none
+  DevicePointer<DeepLine> lines_;  // null where frames have no lines
 };
 
 }  // namespace equalux::cuda

@@ -14,12 +14,12 @@
 #include "src/format/layout.h"
 #include "src/format/rounding.h"
 
-/// The stages of the deep chain, as its host code calls them. Each enqueues its kernels on `stream`
-/// and throws Error(unavailable) where a launch is refused.
+/// The stages of the chain for more than 8 bits, as host code calls them. Each enqueues its kernels
+/// on `stream` and throws Error(unavailable) where a launch is refused.
 namespace equalux::cuda {
 
-/// How fractions of levels are rounded, and where those go: components of a frame of
-/// 8 bits, colours as they lie in a pixel.
+/// How fractions of levels are rounded to an 8-bit frame, and where its components are; colours are
+/// in the order of a pixel in memory.
 struct DeepRounding {
   bool active;
   Dither dither;
@@ -28,7 +28,7 @@ struct DeepRounding {
   std::int32_t alpha;  ///< bytes from the first component to the copied sample
 };
 
-/// A frame as kernels see it. Planes 1 and 2 are Cb and Cr, also where they lie in pairs.
+/// A frame as kernels see it. Planes 1 and 2 are Cb and Cr, even where they share a plane as pairs.
 struct DeepFrame {
   PlanePair planes[3];
   DeepSamples form;
@@ -37,115 +37,116 @@ struct DeepFrame {
   bool interlaced;
   std::int32_t width;         ///< luma columns
   std::int32_t height;        ///< luma rows
-  std::uint32_t columns;      ///< cells of a row
+  std::uint32_t columns;      ///< cells in a row
   std::uint32_t rows;         ///< rows of cells
-  std::int32_t step;          ///< bytes from a chroma sample or a packed pixel to the next
+  std::int32_t step;          ///< bytes between neighbouring chroma samples or packed pixels
   std::int32_t color_offset;  ///< packed RGB: bytes to the first colour
   std::int32_t alpha_offset;  ///< packed RGB: bytes to the copied sample, or -1
-  DeepRounding rounding;      ///< of deep_apply()
+  DeepRounding rounding;      ///< for deep_apply()
 };
 
 [[nodiscard]] constexpr bool is_yuv(const DeepFrame& frame) {
   return frame.sampling != Sampling::gray && frame.sampling != Sampling::rgb;
 }
 
-/// What all frames of `desc` have in common,
+/// Describes what is the same for all frames of `desc`; set_planes() adds the rest.
 [[nodiscard]] DeepFrame deep_frame_of(const ImageDesc& desc, const DeepSamples& form);
-/// and where the samples of one lie.
+/// Sets where the samples of one frame are.
 void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out);
 
-/// Whether saturation of such frames is changed by lines, where they lie in strips.
+/// True where saturation of such frames is changed by lines, if they are processed in strips.
 [[nodiscard]] bool has_lines(const DeepFrame& frame);
-/// Whether the samples of a frame of YCbCr lie so that strips of them can be read, see
-/// deep_strips.cuh, as most of 10 and 12 bits do; those of 16 take wider products than strips have.
+/// True where a frame of YCbCr can be read in strips (see deep_strips.cuh), as most of 10 and 12
+/// bits can; 16 bits need wider products than strips have.
 [[nodiscard]] bool reads_yuv_strips(const DeepFrame& frame);
-/// Whether strips that have been read can be written: to the frame or, without dither, as bytes.
+/// True where strips that can be read can also be written: to the frame or, without dither, as
+/// bytes.
 [[nodiscard]] bool writes_yuv_strips(const DeepFrame& frame);
 
-/// Whether strips of packed RGB or gray of 16 bits can be read, and written; see deep_pixels.cuh.
+/// True where packed RGB or gray of 16 bits can be read and written in strips; see deep_pixels.cuh.
 [[nodiscard]] bool reads_pixel_strips(const DeepFrame& frame);
 [[nodiscard]] bool writes_pixel_strips(const DeepFrame& frame);
 
-/// Whether deep_apply() reads and writes strips.
+/// True where deep_apply() reads and writes strips.
 [[nodiscard]] inline bool lies_in_strips(const DeepFrame& frame) {
   return (reads_yuv_strips(frame) && writes_yuv_strips(frame)) ||
          (reads_pixel_strips(frame) && writes_pixel_strips(frame));
 }
 
-/// Values that one block scans.
+/// Number of values that one block scans.
 inline constexpr std::uint32_t kDeepScanBlock = 1024;
-/// Blocks of a scan over 2^16 values.
+/// Number of blocks in a scan over 2^16 values.
 inline constexpr std::uint32_t kDeepScanBlocks = 65536 / kDeepScanBlock;
-/// Values up to which a block counts in shared memory: 12 bits.
+/// Number of values up to which a block counts in shared memory: 12 bits.
 inline constexpr std::uint32_t kDeepSharedLevels = 4096;
-/// Histograms in device memory that blocks take in turn where they count there.
+/// Number of histograms in device memory that blocks take in turn where they count there.
 inline constexpr std::uint32_t kDeepCopies = 8;
 
-/// Memory of the stages, by v. All counts are 0 between frames.
+/// Device memory of the stages, indexed by v. All counts are 0 between frames.
 struct DeepTables {
   std::uint32_t levels;  ///< M + 1
-  std::uint32_t copies;  ///< histograms in `counts`, one behind the other
-  bool wide_counters;    ///< allow_wide_counters()
+  std::uint32_t copies;  ///< histograms in `counts`, one after the other
+  bool wide_counters;    ///< result of allow_wide_counters()
   std::uint32_t* counts;
-  std::uint32_t* coarse_counts;  ///< by coarse level
-  // The counts that deep_apply() clears; others deep_curve() does.
+  std::uint32_t* coarse_counts;  ///< one per coarse level
+  // Counters that deep_apply() clears; deep_curve() clears the others.
   std::uint32_t* cleared;
   std::uint32_t cleared_words;
   std::uint32_t* bin_ends;       ///< last_of_bin()
-  std::uint32_t* sums;           ///< cumulative within each kDeepScanBlock
-  std::uint32_t* block_sums;     ///< of each kDeepScanBlock
-  std::uint32_t* block_darkest;  ///< least v with a count in each, or `levels`
+  std::uint32_t* sums;           ///< prefix sums within each kDeepScanBlock values
+  std::uint32_t* block_sums;     ///< of each kDeepScanBlock values
+  std::uint32_t* block_darkest;  ///< least v with a count in each block, or `levels`
   std::uint32_t* curve;          ///< W
   std::uint64_t* gains;
-  std::uint32_t* factors;           ///< k of saturation, of frames where it changes
-  DeepLine* lines;                  ///< of W and k, of frames that strips can change
-  const std::uint8_t* last_of_bin;  ///< by coarse level: the largest in its bin
+  std::uint32_t* factors;           ///< k of saturation, if it changes
+  DeepLine* lines;                  ///< of W and k, for frames that are changed in strips
+  const std::uint8_t* last_of_bin;  ///< one per coarse level: the largest level in its bin
   tone::History* history;           ///< of the frames so far
-  tone::History* history_before;    ///< the same while it is written again
+  tone::History* history_before;    ///< copy that is read while `history` is written
 };
 
-/// What is counted of a frame: v, or its coarse level where `shift` is not 0.
+/// What is counted in a frame: v, or its coarse level where `shift` is not 0.
 struct DeepCount {
   std::uint32_t* counts;
   std::uint32_t levels;
   std::uint32_t shift;   ///< bits of v below what is counted
-  std::uint32_t copies;  ///< of counts of v that do not fit shared memory
-  bool wide_counters;    ///< allow_wide_counters()
-  // The history and where it is copied to for the curve, or null; with coarse levels only.
+  std::uint32_t copies;  ///< of counters that do not fit shared memory
+  bool wide_counters;    ///< result of allow_wide_counters()
+  // The history, and where it is copied to for the curve; or null. Only with coarse levels.
   const tone::History* history;
   tone::History* history_before;
 };
-/// What deep_curve() and deep_shaped_curve() are made of.
+/// Describes what deep_histogram() has to count for deep_curve(), and for deep_shaped_curve().
 [[nodiscard]] DeepCount counted_values(const DeepTables& tables);
 [[nodiscard]] DeepCount counted_coarse_levels(const DeepTables& tables, const DeepSamples& form,
                                               const tone::Frame& tone);
 
-/// Whether a block of the current device has shared memory for a counter of each value of 16 bits;
-/// lets the kernels have it. Throws Error(unavailable).
+/// Returns true where a block of the current device has shared memory for a counter of each 16-bit
+/// value, and allows the kernels to use it. Throws Error(unavailable).
 [[nodiscard]] bool allow_wide_counters();
 
 /// Adds the frame's values to the counts.
 void deep_histogram(const DeepFrame& frame, const DeepCount& count, const LaunchDevice& device,
                     cudaStream_t stream);
 
-/// Makes W and the gains of the counts of v. Adds W of the coarse levels to `curve_sums`, unless
-/// that is null. deep_apply() has to follow.
+/// Computes W and the gains from the counts of v. Adds W of the coarse levels to `curve_sums`,
+/// unless that is null. deep_apply() has to follow.
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
                 unsigned long long* curve_sums, const LaunchDevice& device, cudaStream_t stream);
 
 /// What k of saturation is looked up by.
 enum class FactorsBy : std::uint8_t {
-  values,   ///< of the frame
-  results,  ///< by what the curve has made of them, where a pass behind it changes saturation
+  values,   ///< by the frame's values
+  results,  ///< by the curve's results, where a later pass changes saturation
 };
 
-/// Makes the curve with limits or over time of the counts of coarse levels, and k and the lines
-/// where saturation changes; takes the history on. deep_apply() has to follow.
+/// Computes the curve from the counts of coarse levels, with limits or over time, and also k and
+/// the lines if saturation changes. Updates the history. deep_apply() has to follow.
 void deep_shaped_curve(const DeepTables& tables, const DeepFrame& frame, const tone::Frame& tone,
                        FactorsBy by, unsigned long long* curve_sums, const LaunchDevice& device,
                        cudaStream_t stream);
 
-/// Makes the lines of W and k of all values.
+/// Computes the lines of all values from W and k.
 void deep_lines(const DeepTables& tables, const DeepFrame& frame, const LaunchDevice& device,
                 cudaStream_t stream);
 
@@ -153,15 +154,15 @@ void deep_lines(const DeepTables& tables, const DeepFrame& frame, const LaunchDe
 void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates,
                 const LaunchDevice& device, cudaStream_t stream);
 
-/// deep_apply() of frames whose samples lie in strips; see deep_strips.cuh.
+/// Does the work of deep_apply() for frames of YCbCr in strips; see deep_strips.cuh.
 void deep_apply_strips(const DeepFrame& frame, const DeepTables& tables, bool saturates,
                        const LaunchDevice& device, cudaStream_t stream);
 
-/// deep_apply() of packed RGB and gray that lie in strips; see deep_pixels.cuh.
+/// Does the work of deep_apply() for packed RGB and gray in strips; see deep_pixels.cuh.
 void deep_apply_pixels(const DeepFrame& frame, const DeepTables& tables, bool saturates,
                        const LaunchDevice& device, cudaStream_t stream);
 
-/// The launch facts of these kernels on the device that is current. Throws Error(unavailable).
+/// Asks for the launch facts of these kernels on the current device. Throws Error(unavailable).
 [[nodiscard]] LaunchDevice deep_device();
 
 }  // namespace equalux::cuda

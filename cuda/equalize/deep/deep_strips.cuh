@@ -4,34 +4,35 @@
 
 #include "cuda/equalize/deep/deep_cells.cuh"
 
-/// Strips of a deep frame: eight columns of luma, on both rows where a chroma sample covers two,
-/// with their chroma; or eight pixels, or samples of gray. A thread loads and stores one in words
-/// of 8 and 16 bytes. What is left of a row, and rows of luma without a second one, are cells.
+/// Strips of frames with more than 8 bits: eight columns of luma with their chroma, on both rows
+/// where a chroma sample covers two; or eight pixels, or eight samples of gray. A thread loads and
+/// stores a strip in accesses of 8 and 16 bytes. The rest of a row, and rows of luma without a
+/// second one, are processed as cells.
 namespace equalux::cuda {
 
 inline constexpr int kStripColumns = 8;
 
-/// Cells of a strip.
+/// Number of cells in a strip.
 template <Sampling kSampling>
 inline constexpr int kStripCells = kStripColumns / cell_columns(kSampling);
 
-/// Threads of a block that walks over strips.
+/// Block size of kernels that walk over strips.
 inline constexpr unsigned kStripBlock = 256;
 
-/// Strips and cells in part of them in a row.
+/// Number of strips in a row, including an incomplete one that is processed as cells.
 template <Sampling kSampling>
 __host__ __device__ inline std::uint32_t strips_across(const DeepFrame& frame) {
   return (frame.columns + kStripCells<kSampling> - 1) / kStripCells<kSampling>;
 }
 
-/// Blocks of which each thread has one strip.
+/// Number of blocks with which each thread has one strip.
 template <Sampling kSampling>
 unsigned strip_grid(const DeepFrame& frame, unsigned threads = kStripBlock) {
   return (strips_across<kSampling>(frame) * frame.rows + threads - 1) / threads;
 }
 
-/// Calls use_strip(row, luma rows, strip) for every strip once, and use_cell(row, column) for every
-/// other cell, over all threads of the grid.
+/// Calls use_strip(row, luma rows, strip) once for every strip, and use_cell(row, column) for every
+/// other cell, spread over all threads of the grid.
 template <Sampling kSampling, typename UseStrip, typename UseCell>
 __device__ __forceinline__ void for_each_strip(const DeepFrame& frame, const UseStrip& use_strip,
                                                const UseCell& use_cell) {
@@ -64,7 +65,7 @@ __device__ __forceinline__ void for_each_strip(const DeepFrame& frame, const Use
   }
 }
 
-/// Codes of two words of memory beside each other.
+/// Converts between codes and two neighbouring words of memory.
 struct DeepCodes {
   std::uint32_t shift;
   std::uint32_t most;
@@ -72,19 +73,19 @@ struct DeepCodes {
   explicit __device__ DeepCodes(const DeepSamples& form)
       : shift(static_cast<std::uint32_t>(form.shift)),
         most(static_cast<std::uint32_t>(form.most)) {}
-  /// The one in the low half, or the high one.
+  /// Returns the code in the low or the high half.
   template <int kHalf>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t code(std::uint32_t words) const {
     return (words >> (16 * kHalf + shift)) & most;
   }
-  /// Two codes as they lie in memory.
+  /// Packs two codes as they are in memory.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t words(std::uint32_t low,
                                                                std::uint32_t high) const {
     return (low | high << 16) << shift;
   }
 };
 
-/// rounded_level() of codes, without dither.
+/// Computes rounded_level() of codes, without dither.
 class PlainLevels {
  public:
   explicit __device__ PlainLevels(const DeepRounding& rounding)
@@ -98,7 +99,7 @@ class PlainLevels {
   std::int32_t half_;
 };
 
-/// YCbCr. Two samples a word, as they lie in memory but for pairs of chroma, which are taken apart.
+/// A strip of YCbCr, two samples per word as in memory; interleaved pairs of chroma are separated.
 template <Sampling kSampling, bool kPaired>
 struct YuvStrip {
   static constexpr int kRows = cell_rows(kSampling);
@@ -178,7 +179,7 @@ struct YuvStrip {
   }
 };
 
-/// Codes of a strip as bytes, where fractions of levels have been rounded.
+/// The codes of a strip as bytes, after fractions of levels have been rounded.
 template <Sampling kSampling, bool kPaired>
 struct ByteStrip {
   static constexpr int kRows = cell_rows(kSampling);
@@ -214,7 +215,8 @@ struct ByteStrip {
   }
 };
 
-/// Calls use(sampling, paired) with both as constants, for a frame of which strips can be read.
+/// Calls use(sampling, paired) with both as compile-time constants, for a frame that can be read in
+/// strips.
 template <typename Use>
 void with_yuv_strips(const DeepFrame& frame, const Use& use) {
   using enum Sampling;

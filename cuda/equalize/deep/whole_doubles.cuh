@@ -2,14 +2,16 @@
 
 #include <cstdint>
 
-/// Whole numbers in double precision without the units that convert them, of which there are few.
+/// Whole numbers in double precision without conversion instructions, which are slow because a
+/// multiprocessor has few units for them.
 namespace equalux::cuda {
 
-/// 2^52, from which on doubles are whole numbers, and a half more, where negative ones lie too.
+/// 2^52, from which on doubles are whole numbers; and 1.5 2^52, around which negative sums are
+/// whole numbers, too.
 inline constexpr double kWhole = 4503599627370496.0;
 inline constexpr double kSignedWhole = 1.5 * kWhole;
 
-/// 2^52 + a whole number.
+/// Returns 2^52 + number, made of bits.
 __device__ __forceinline__ double on_whole(std::uint32_t number) {
   return __hiloint2double(0x43300000, static_cast<int>(number));
 }
@@ -17,7 +19,7 @@ __device__ __forceinline__ double whole_number(std::uint32_t number) {
   return on_whole(number) - kWhole;
 }
 
-/// 1 / x, off by two last places at most.
+/// Computes 1 / x with an error of at most two last places.
 __device__ __forceinline__ double inverse_of(double x) {
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));

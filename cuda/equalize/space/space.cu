@@ -14,7 +14,7 @@ constexpr unsigned kBlock = 256;
 constexpr unsigned kSpaceBlocksEach = 8;
 constexpr unsigned kWarps = kBlock / kLanes;
 
-/// v of a pixel as it lies in memory.
+/// Computes v of a pixel as it is in memory.
 template <Space kSpace>
 __device__ __forceinline__ std::uint32_t level_of(const SpaceTables& tables,
                                                   const PixelOrder& order, std::uint32_t pixel) {
@@ -22,8 +22,8 @@ __device__ __forceinline__ std::uint32_t level_of(const SpaceTables& tables,
   return space_level(kSpace, tables, rgb & 0xFFU, rgb >> 8 & 0xFFU, rgb >> 16);
 }
 
-/// Calls group(first, pixels) for groups of kGroup pixels and one(i, pixel) for the others, over
-/// all threads of the grid; without kGroups for one after the other alone.
+/// Calls group(first, pixels) for groups of kGroup pixels and one(i, pixel) for the rest, spread
+/// over all threads of the grid; without kGroups every pixel goes to one().
 template <int kStep, bool kGroups, typename Group, typename One>
 __device__ __forceinline__ void walk_pixels(const PackedFrame<const std::uint8_t>& in,
                                             std::uint32_t pixels, Group group, One one) {
@@ -41,7 +41,9 @@ __device__ __forceinline__ void walk_pixels(const PackedFrame<const std::uint8_t
       [&](std::uint32_t i, std::uint32_t pixel) { one(done + i, pixel); });
 }
 
-/// Each warp counts in shared memory of its own.
+/// Counts v of a frame. Each warp has 256 counters of its own in shared memory, since neighbouring
+/// pixels often have the same value and their atomics would collide across warps. Blocks of 256
+/// threads, so that each adds up one value at the end.
 template <Space kSpace, int kStep, bool kGroups>
 __global__ void __launch_bounds__(kBlock)
     space_histogram_kernel(PackedFrame<const std::uint8_t> in, PixelOrder order,
@@ -70,12 +72,13 @@ __global__ void __launch_bounds__(kBlock)
   if (sum != 0) atomicAdd(&state->counts[threadIdx.x], sum);
 }
 
-/// One block with a level a thread.
+/// Computes the curve in a single block, one thread per level, because its steps need barriers over
+/// all levels.
 __global__ void __launch_bounds__(256)
     space_curve_kernel(const __grid_constant__ tone::Frame tone, bool collects, SpaceState* state) {
   using BlockScan = cub::BlockScan<std::uint32_t, 256>;
   __shared__ typename BlockScan::TempStorage storage;
-  __shared__ std::uint32_t cdf[256];  // then W
+  __shared__ std::uint32_t cdf[256];  // later W
   __shared__ std::uint8_t last_of_bin[256];
   __shared__ CurveSteps steps;
   __shared__ CurveState curve;
@@ -104,7 +107,7 @@ __global__ void __launch_bounds__(256)
   if (collects) state->curve_sums[v] += cdf[v];
 }
 
-/// A block a value, a thread a code.
+/// Computes the table of scaled codes: one block per value v, one thread per code.
 template <Space kSpace>
 __global__ void __launch_bounds__(256) space_table_kernel(SpaceState* state) {
   __shared__ std::uint64_t gain;
@@ -118,7 +121,7 @@ __global__ void __launch_bounds__(256) space_table_kernel(SpaceState* state) {
   state->scaled[v][threadIdx.x] = space_scaled(kSpace, state->tables, threadIdx.x, gain);
 }
 
-/// A thread a value of a result, whose level is that of gray.
+/// Computes k for each value of a result, one thread each; its level is that of gray.
 template <Space kSpace>
 __global__ void __launch_bounds__(256)
     space_factors_kernel(saturation::Rule rule, const SpaceState* state, std::uint16_t* factors) {
@@ -142,7 +145,9 @@ __device__ __forceinline__ std::uint32_t scale_pixel(const SpaceState& state,
   return __byte_perm(to.red | to.green << 8 | to.blue << 16, pixel, order.store);
 }
 
-/// The tables, 64 KiB and some, are read through the caches.
+/// Scales a frame by table look-ups. The tables, a little over 64 KiB, exceed static shared memory
+/// and are read through the caches. Neighbouring threads take neighbouring pixels or groups of
+/// four.
 template <Space kSpace, int kStep, bool kGroups>
 __global__ void __launch_bounds__(kBlock)
     space_apply_kernel(PackedFrame<const std::uint8_t> in, PackedFrame<std::uint8_t> out,
@@ -161,7 +166,7 @@ __global__ void __launch_bounds__(kBlock)
       });
 }
 
-/// Calls use(space, step, groups) with all of them as constants.
+/// Calls use(space, step, groups) with all of them as compile-time constants.
 template <typename Use>
 void with_layout(Space space, int step, bool groups, Use use) {
   with_constant<Space::luma, Space::lightness>(space, [&](auto the_space) {
@@ -171,7 +176,7 @@ void with_layout(Space space, int step, bool groups, Use use) {
   });
 }
 
-/// Blocks of a kernel that walks over a frame.
+/// Returns the number of blocks of a kernel that walks over a frame.
 unsigned grid_of(std::uint32_t pixels, int multiprocessors) {
   const unsigned items = (pixels + kBlock - 1) / kBlock;
   const unsigned most = static_cast<unsigned>(multiprocessors) * kSpaceBlocksEach;

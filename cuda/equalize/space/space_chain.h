@@ -10,22 +10,23 @@
 #include "cuda/equalize/space/space_stages.h"
 #include "cuda/runtime/handles.h"
 
-/// Equalization of luma or lightness of packed RGB and gray on a GPU, by a table of what each code
-/// becomes at each v.
+/// Equalization of luma or lightness of packed RGB and gray on a GPU, by a table that has the
+/// result of each code at each v.
 namespace equalux::cuda {
 
-/// Belongs to the device that was current when it was configured. One thread at a time.
+/// Equalizes frame by frame. Belongs to the device that was current when it was configured. One
+/// thread at a time.
 class SpaceChain final : public CurveChain {
  public:
   explicit SpaceChain(const EqualizeParams& params) : CurveChain(params) {}
 
-  /// Allocates for frames of `desc`, which space_needs_tables(). Throws Error(unavailable).
+  /// Allocates for frames of `desc`, for which space_needs_tables() holds. Throws
+  /// Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
-  /// Device memory of any stride and alignment, four pixels at a time where both frames allow
-  /// it.
-  /// Frames of one chain must not overlap in time. The marks are told of each stage. Throws
-  /// Error(unavailable) where a launch is refused.
+  /// Enqueues one frame in device memory of any stride and alignment, four pixels at a time where
+  /// both frames allow it. Frames of one chain must not overlap in time. Each stage is marked in
+  /// `context`. Throws Error(unavailable) where a launch is refused.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
 
