@@ -10,10 +10,10 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Stores a vector; streaming takes an address that is aligned to the vector.
+/// Stores a vector. A streaming store needs an address aligned to the vector.
 template <Stores kStores, class D>
 HWY_INLINE void store(hn::Vec<D> v, D d, std::uint8_t* out) {
-  // Less than 16 bytes cannot be streamed.
+  // Vectors below 16 bytes have no streaming store.
   if constexpr (kStores == Stores::cached || hn::MaxLanes(D()) < 16) {
     hn::StoreU(v, d, out);
   } else {
@@ -32,8 +32,9 @@ HWY_INLINE bool aligned(const std::uint8_t* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
-/// Brings in what a pass reads 1 KiB later. The hardware's own reading ahead stops at the ends of
-/// 4 KiB pages, which every row or two of video crosses. The address may be past the frame.
+/// Prefetches what a pass reads 1 KiB later. The hardware prefetcher stops at the ends of 4 KiB
+/// pages, which every row or two of video crosses. The address may be past the frame, where a
+/// prefetch is harmless.
 HWY_INLINE void prefetch_ahead(const std::uint8_t* now, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(now) + 1024;
   for (std::size_t line = 0; line < bytes; line += 64) {
@@ -41,12 +42,11 @@ HWY_INLINE void prefetch_ahead(const std::uint8_t* now, std::size_t bytes) {
   }
 }
 
-/// Whether products may be more than 255, and become that: those by luma are, those by value are
-/// not.
+/// Saturation of products: those by luma may exceed 255, those by value cannot.
 enum class Clip : std::uint8_t { nowhere, at_white };
 
-/// round(c gain) of lanes, in the low byte. gain is float_gain(), so that no product is half-way
-/// between two whole numbers, or nearer to it than single precision tells apart.
+/// round(c gain) in the low byte of each lane. With float_gain() no product is on a half, or closer
+/// to one than single precision resolves.
 template <Clip kClip>
 HWY_INLINE V32 scale_lanes(VF c, VF gain) {
   const DF d;
@@ -55,7 +55,7 @@ HWY_INLINE V32 scale_lanes(VF c, VF gain) {
   return hn::BitCast(D32(), scaled);
 }
 
-/// The same of bytes, as bytes.
+/// round(c gain) of a vector of bytes.
 template <Clip kClip = Clip::nowhere>
 HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
   const Floats f = to_floats(c);
@@ -65,14 +65,16 @@ HWY_INLINE V8 scale_bytes(V8 c, const Floats& gain) {
 }
 
 #if EQUALUX_VBMI
-/// gain[v] for bytes v: the floats' four bytes lie in sixteen registers, four look-ups a byte.
+/// Look-up of gain[v] for bytes v: the four bytes of 256 floats lie in sixteen registers, four
+/// permutes a byte.
 class GainLookup {
  public:
   explicit GainLookup(const GainTables& tables) {
     for (int i = 0; i < 16; ++i)
       table_[i] = _mm512_load_si512(tables.gain_bytes.data() + 64 * i);
   }
-  /// Any four bytes by v: the first two from one table of 512 bytes, the others from another.
+  /// Look-up of any four bytes by v, the first two from one table of 512 bytes, the others from
+  /// another.
   GainLookup(const std::uint8_t* lower, const std::uint8_t* upper) {
     for (int i = 0; i < 8; ++i)
       table_[i] = _mm512_load_si512(lower + 64 * i);
@@ -80,26 +82,27 @@ class GainLookup {
       table_[8 + i] = _mm512_load_si512(upper + 64 * i);
   }
   HWY_INLINE Floats operator()(V8 v) const {
-    // Unpacking the bytes of the gains is a transposition within 16 of them; this undoes it first.
+    // Unpacking the bytes of gains transposes 4 x 4 within each 16 bytes; this permutation undoes
+    // it first.
     const __m512i order =
         _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
     return unpacked(_mm512_shuffle_epi8(v.raw, order));
   }
 
-  /// As FixedLookup has them; here nothing is to be waited for.
+  /// Interface of FixedLookup; nothing has to be waited for here.
   struct Numbers {};
   HWY_INLINE void look_up(const V8&, Numbers&) const {}
   HWY_INLINE Floats finish(const V8& v, const Numbers&) const { return (*this)(v); }
 
-  /// Gains for scale_triples(): f[k] has those of the pixels 16 k to 16 k + 15.
+  /// Gains for scale_triples(): f[k] belongs to pixels 16 k to 16 k + 15.
   HWY_INLINE Floats of_triples(V8 v) const {
     return unpacked(_mm512_permutexvar_epi8(_mm512_load_si512(kTripleOrder.pixels), v.raw));
   }
 
-  /// Gains of the bytes 4 b + i of `index`, b = 0, 4, 8, 12 for f0, b = 1, 5 .. for f1 and so on.
+  /// Gains of bytes 4 b + i of `index`: b = 0, 4, 8, 12 in f0, b = 1, 5 .. in f1 and so on.
   HWY_INLINE Floats unpacked(__m512i index) const {
-    // One table after the other, each over what it replaces: a permutation of two tables at once
-    // costs three operations here, a masked one of one table costs one.
+    // Masked permutes of one table each: a permute of two tables at once takes three
+    // micro-operations here, a masked one of one table takes one.
     const __mmask64 upper = _mm512_movepi8_mask(index);
     const __mmask64 odd = _mm512_movepi8_mask(_mm512_add_epi8(index, index));
     const __mmask64 last = upper & odd;
@@ -129,12 +132,12 @@ class GainLookup {
   __m512i table_[16];
 };
 
-/// Scales 64 pixels of three bytes by what of_triples() returned. Channels go straight from packed
-/// bytes to 32-bit lanes and back, a permutation each, and never lie in planes.
+/// Scales 64 pixels of three bytes by gains of of_triples(). One permute takes a channel from
+/// packed bytes to 32-bit lanes, one takes it back; planes are never made.
 template <Stores kStores, Clip kClip = Clip::nowhere>
 HWY_INLINE void scale_triples(const Floats& gain, const std::uint8_t* in, std::uint8_t* out) {
   const auto group = [&](int g, VF gains) {
-    // The last group is read 16 bytes early, so that nothing past the pixels is touched.
+    // The last group is read 16 bytes early, so that nothing past the pixels is read.
     const int shift = g == 3 ? 16 : 0;
     const __m512i bytes = _mm512_loadu_si512(in + 48 * g - shift);
     const auto scaled = [&](int channel) {
@@ -160,7 +163,7 @@ HWY_INLINE void scale_triples(const Floats& gain, const std::uint8_t* in, std::u
   write(2, g2, g3);
 }
 #else
-/// gain[v] for bytes v, by gathering.
+/// Look-up of gain[v] for bytes v, by gathers.
 class GainLookup {
  public:
   explicit GainLookup(const GainTables& tables) : table_(tables.gain.data()) {}
@@ -172,7 +175,7 @@ class GainLookup {
   }
   HWY_INLINE Floats of_triples(V8 v) const { return (*this)(v); }
 
-  /// As FixedLookup has them; here nothing is to be waited for.
+  /// Interface of FixedLookup; nothing has to be waited for here.
   struct Numbers {};
   HWY_INLINE void look_up(const V8&, Numbers&) const {}
   HWY_INLINE Floats finish(const V8& v, const Numbers&) const { return (*this)(v); }
@@ -181,7 +184,7 @@ class GainLookup {
   const float* table_;
 };
 
-/// Scales a vector of pixels of three bytes by what of_triples() returned.
+/// Scales a vector of pixels of three bytes by gains of of_triples().
 template <Stores kStores, Clip kClip = Clip::nowhere>
 HWY_INLINE void scale_triples(const Floats& gain, const std::uint8_t* in, std::uint8_t* out) {
   V8 a;
@@ -201,7 +204,7 @@ HWY_INLINE void scale_triples(const Floats& gain, const std::uint8_t* in, std::u
 }
 #endif
 
-/// The largest channels of a vector of pixels of three bytes.
+/// v of a vector of pixels of three bytes.
 HWY_INLINE V8 triple_values(const std::uint8_t* in) {
   V8 a;
   V8 b;
@@ -210,8 +213,8 @@ HWY_INLINE V8 triple_values(const std::uint8_t* in) {
   return max3(a, b, c);
 }
 
-/// Runs body(in, out) on whole vectors of pixels, then once more on a copy of the rest, so that
-/// nothing past a row's end is touched. `kStep` is bytes a pixel.
+/// Runs body(in, out) on whole vectors of pixels, then on a copy of the tail, so that nothing past
+/// the end of a row is read or written. `kStep` is bytes per pixel.
 template <std::size_t kStep, typename Body>
 HWY_INLINE void for_vectors(const std::uint8_t* in, std::size_t n, std::uint8_t* out,
                             const Body& body) {
@@ -226,7 +229,7 @@ HWY_INLINE void for_vectors(const std::uint8_t* in, std::size_t n, std::uint8_t*
   std::memcpy(out + kStep * i, rest_out, kStep * (n - i));
 }
 
-/// The same for bodies that are built for both kinds of stores.
+/// for_vectors() for bodies that are instantiated for cached and for streaming stores.
 template <std::size_t kStep, typename Body>
 HWY_INLINE void for_vectors_stored(Stores stores, const std::uint8_t* in, std::size_t n,
                                    std::uint8_t* out, const Body& body) {
@@ -247,7 +250,7 @@ HWY_INLINE void for_vectors_stored(Stores stores, const std::uint8_t* in, std::s
 }
 
 #if EQUALUX_VBMI
-/// table[v] of bytes v.
+/// Look-up of table[v] for bytes v, by four tables of 64 bytes in registers.
 class ByteLookup {
  public:
   explicit ByteLookup(const GainTables& gains) : ByteLookup(gains.gray.data()) {}
@@ -266,7 +269,7 @@ class ByteLookup {
   __m512i table_[4];
 };
 #elif HWY_ARCH_X86
-/// table[v] of bytes v, by looking up the lower four bits in sixteen tables.
+/// Look-up of table[v] for bytes v, by sixteen shuffles of 16 entries.
 class ByteLookup {
  public:
   explicit ByteLookup(const GainTables& gains) : steps_(gains.gray_steps.data()) {}
@@ -276,8 +279,9 @@ class ByteLookup {
   }
 
  private:
-  /// 0 for bytes of 128 and on, which stay negative. Each of the others adds up the bits that
-  /// change on the way from its first table to its own.
+  /// Result for bytes below 128, 0 for others. Every table is looked up with v - 16 i, of which the
+  /// shuffle uses the low four bits and gives 0 where it is negative: a byte so gets an entry of each
+  /// table up to its own, and the XORs add up to its result.
   static HWY_INLINE V8 of_half(V8 v, const std::uint8_t* steps) {
     const D8 d;
     const hn::RebindToSigned<D8> di;
@@ -318,7 +322,7 @@ inline void apply_rgb3(const GainTables& gains, Stores stores, const std::uint8_
                         });
 }
 
-/// The largest channel of pixels of four bytes, in the lowest byte of a lane.
+/// v of pixels of four bytes, in the lowest byte of each lane.
 template <int kColor>
 HWY_INLINE V32 quad_values(V32 pixels) {
   const auto at = [](V32 x) HWY_ATTR { return hn::BitCast(D8(), x); };
@@ -328,8 +332,8 @@ HWY_INLINE V32 quad_values(V32 pixels) {
   return hn::And(hn::BitCast(D32(), most), hn::Set(D32(), 0xFFU));
 }
 
-/// Scales pixels of four bytes by their value(), a vector for each byte of a lane, in the lanes in
-/// which they lie. kColor is the first of the three colour bytes; the fourth byte stays.
+/// Scales pixels of four bytes in their own lanes by the gain of value(pixels), which returns v in
+/// the low byte of a lane. kColor is the first colour byte; the fourth byte is copied.
 template <int kColor, Stores kStores, Clip kClip = Clip::nowhere, typename Value>
 HWY_INLINE void scale_quads(const GainLookup& lookup, const Value& value, const std::uint8_t* in,
                             std::uint8_t* out) {

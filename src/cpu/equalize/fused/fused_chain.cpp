@@ -11,7 +11,7 @@
 
 namespace equalux {
 
-/// What one thread owns.
+/// Memory of one thread.
 struct FusedChain::Scratch {
   alignas(64) SingleTables single{};
   std::unique_ptr<PairTables> pairs;  // null for small frames
@@ -19,7 +19,7 @@ struct FusedChain::Scratch {
 
   Counters counters() { return {single, pairs.get()}; }
   PlanarLine line;
-  std::vector<std::uint8_t> pixels;  // of packed RGB, before their saturation changes
+  std::vector<std::uint8_t> pixels;  // row of packed RGB before its saturation changes
 };
 
 struct FusedChain::Job {
@@ -149,7 +149,7 @@ std::string FusedChain::save() const {
 }
 
 void FusedChain::load(std::string_view state) {
-  // Read before anything changes: a state is taken whole or not at all.
+  // The surround is parsed before anything changes, so that a state is taken whole or not at all.
   const std::optional<surround::State> surround = excluded_.surround_in(state);
   CurveChain::load(state);
   excluded_.go_on(surround);

@@ -16,18 +16,18 @@
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/cpu/equalize/saturation_pass.h"
 
-/// The production path on the CPU for value and luma: histogram of v, gains, apply. No HSV image
+/// Production chain on the CPU for value and luma: histogram of v, gains, apply. No HSV image
 /// exists in memory.
 namespace equalux {
 
-/// One thread at a time.
+/// Chain for 8-bit formats. One thread at a time.
 class FusedChain final : public CurveChain {
  public:
-  /// `loops` outlive the chain.
+  /// Makes a chain; `loops` must outlive it.
   FusedChain(const EqualizeParams& params, RowExecutor& executor, const FusedRows& loops);
   ~FusedChain() override;
 
-  /// Allocates scratch memory for frames of `desc`, any 8-bit format.
+  /// Allocates scratch memory for frames of `desc`, of any 8-bit format.
   void configure(const ImageDesc& desc) override;
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
@@ -47,7 +47,7 @@ class FusedChain final : public CurveChain {
   [[nodiscard]] LumaRows luma_rows(int row) const;
   void sum_histograms();
   void make_curve(const ConstImageView& in, const FrameContext& context);
-  /// The gains of a curve for the values in `present`.
+  /// Makes the gains of a curve for the levels that `present` counts.
   void make_gains_of(const ValueHistogram& present, const CurveTable& curve);
   void set_bins() override;
   void fix_curve() override;
@@ -60,13 +60,13 @@ class FusedChain final : public CurveChain {
   CellCount cells_{};
   YuvWeights weights_{};
   int bins_ = 256;
-  bool rgb_luma_ = false;  // v is luma of packed RGB
+  bool rgb_luma_ = false;  // v is the luma of packed RGB
   bool interlaced_ = false;
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each thread
   ValueHistogram counts_{};
-  bool saturates_ = false;    // the frame at hand has a k that is not 1, beside V
-  SaturatedGains saturated_;  // where that is so
-  SaturationPass colours_;    // of frames whose luma the curve is of
+  bool saturates_ = false;    // the present frame has some k other than 1
+  SaturatedGains saturated_;  // valid where saturates_
+  SaturationPass colours_;    // second step where the curve is over luma
   ExcludedPixels excluded_;
   std::unique_ptr<GainTables> gains_;
 };

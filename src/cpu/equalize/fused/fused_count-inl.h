@@ -1,5 +1,4 @@
-// Pass 1 of fused_rows.h, counting, and the curve's search; included once for each
-// target.
+// Pass 1 of fused_rows.h, the histogram, and first_parted(); included once for each target.
 #if defined(EQUALUX_FUSED_COUNT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_COUNT_INL_H
 #undef EQUALUX_FUSED_COUNT_INL_H
@@ -11,7 +10,8 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Values to pairs as PairHistogram counts them.
+/// Pairs of neighbours as PairHistogram indexes them: first in the low byte, difference in the high
+/// one.
 HWY_INLINE V8 as_pairs(V8 v) {
   const V16 first = hn::ShiftLeft<8>(hn::BitCast(D16(), v));
   return hn::Sub(v, hn::BitCast(D8(), first));
@@ -43,14 +43,15 @@ HWY_INLINE void count_rest(const std::uint8_t* v, std::size_t n, SingleTables& t
     ++tables[i % tables.size()][v[i]];
 }
 
-/// Values of one step of a counting loop.
+/// Values of v for one step of a counting loop.
 template <std::size_t kVectors>
 struct StepValues {
   V8 v[kVectors];
 };
 
-/// Counts values(0) .. values(steps - 1). Increments are bound by stores and values by vector
-/// instructions: the values of a step are computed while those of the step before are counted.
+/// Counts values(0) .. values(steps - 1), pipelined by one step: increments are bound by stores,
+/// values by vector instructions, so that the values of a step are computed while those before are
+/// counted.
 template <std::size_t kVectors, typename Values>
 HWY_INLINE void count_steps(std::size_t steps, const Counters& counters, const Values& values) {
   constexpr std::size_t kStep = kVectors * kBytes;
@@ -84,7 +85,7 @@ HWY_INLINE void prefetch_lines(const std::uint8_t* begin, std::size_t bytes) {
     hwy::Prefetch(begin + line);
 }
 
-/// Counts a row of pixels of kPixel bytes. `value` makes v of a vector of pixels.
+/// Counts a row of pixels of kPixel bytes. `value` computes v of a vector of pixels.
 template <std::size_t kPixel, typename Value>
 HWY_INLINE void count_pixels(const std::uint8_t* in, std::size_t n, const std::uint8_t* ahead,
                              const Counters& counters, const Value& value) {
@@ -183,7 +184,7 @@ void count_yuv(Sampling sampling, const YuvWeights& k, const YuvRowIn& in, std::
 void fold_pairs(PairTables& tables, ValueHistogram& counts) {
   const D32 d;
   constexpr std::size_t kLanes = hn::MaxLanes(D32());
-  // By first, and by second without the remainder.
+  // Sums by the first value, and by first + difference, which is the second value modulo 256.
   alignas(64) std::uint32_t first[256] = {};
   alignas(64) std::uint32_t second[512] = {};
   for (std::size_t difference = 0; difference < 256; ++difference) {
@@ -214,7 +215,7 @@ void fold(const Counters& counters, ValueHistogram& counts) {
 
 std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 #if HWY_HAVE_FLOAT64
-  // The same products and sums as parted(), in the same precision.
+  // Same products and sums as parted(), in the same precision.
   const hn::ScalableTag<double> d;
   using D = decltype(d);
   constexpr std::int32_t kLanes = static_cast<std::int32_t>(hn::MaxLanes(D()));

@@ -1,7 +1,7 @@
-// Pass 2 of fused_rows.h with gains as whole numbers, for targets whose vectors have no look-ups in
-// large tables; included once for each target.
+// Pass 2 of fused_rows.h with fixed-point gains, for targets without permutes over large tables;
+// included once for each target.
 //
-// The integer units look gains up, a pixel at a time, while the vectors scale other pixels by
+// Scalar loads look the gains up, one pixel at a time, while vector units scale other pixels with
 // 16-bit products.
 #if defined(EQUALUX_FUSED_FIXED_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_FIXED_INL_H
@@ -16,21 +16,22 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Numbers of 32 bits of two pixels, as they lie in memory. Tables have them in upper halves, so
-/// that nothing is to be shifted.
+/// Stores the 32-bit numbers of two pixels next to each other. Tables hold them in the upper half
+/// of 64 bits, which saves a shift for the second.
 HWY_INLINE void store_pair(std::uint64_t first, std::uint64_t second, std::uint32_t* out) {
   std::uint64_t pair = first >> 32 | second;
-  // Keeps the compiler from collecting pairs in vectors first, which takes longer.
+  // Keeps the compiler from collecting pairs in vectors, which is slower.
   asm volatile("" : "+r"(pair) : : "memory");
   std::memcpy(out, &pair, sizeof pair);
 }
-/// The same of tables of 32 bits.
+/// store_pair() for tables of 32 bits.
 HWY_INLINE void store_pair(std::uint32_t first, std::uint32_t second, std::uint32_t* out) {
   store_pair(std::uint64_t{first} << 32, std::uint64_t{second} << 32, out);
 }
 
-/// round(c gain) of words, for the upper and lower 16 bits of a gain with kGainBits fraction bits:
-/// the sum is c gain with 16 fewer, rounded down, and the last product adds a half and drops them.
+/// round(c gain) of words. `upper` and `lower` are the 16-bit halves of a gain with kGainBits
+/// fractional bits. The sum is floor(c gain 2^(kGainBits - 16)); the last product adds a half and
+/// shifts the rest off.
 template <int kGainBits = kFixedGainBits>
 HWY_INLINE V16 scale_words(V16 c, V16 upper, V16 lower) {
   const V16 sum = hn::Add(hn::Mul(c, upper), hn::MulHigh(c, lower));
@@ -38,12 +39,12 @@ HWY_INLINE V16 scale_words(V16 c, V16 upper, V16 lower) {
   return hn::BitCast(D16(), hn::MulFixedPoint15(hn::BitCast(DI16(), sum), hn::Set(DI16(), kOne)));
 }
 
-/// Four vectors of fixed_gain(), g[k] for the bytes k, 4 + k, 8 + k ... of a V8.
+/// Four vectors of fixed_gain(); g[k] belongs to bytes k, 4 + k, 8 + k ... of a V8.
 struct FixedGains {
   V32 g0, g1, g2, g3;
 };
 
-/// round(c gain) of bytes, as bytes.
+/// round(c gain) of a vector of bytes.
 HWY_INLINE V8 scale_bytes(V8 c, const FixedGains& gain) {
   const D16 d;
   const auto lower = [&](V32 a, V32 b) HWY_ATTR {
@@ -60,26 +61,27 @@ HWY_INLINE V8 scale_bytes(V8 c, const FixedGains& gain) {
   return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(odd)));
 }
 
-/// Numbers of 32 bits by bytes v, in three steps. What one of them stores the next one loads in
-/// other pieces, which takes long before it has reached the cache: other work belongs between them.
+/// Look-up of 32-bit numbers by bytes v, in three steps. Each step loads in other sizes what the
+/// one before has stored, which stalls until the store has reached the cache (no store forwarding):
+/// other work belongs between the steps.
 template <typename Entry>
 class SteppedLookup {
  public:
-  /// Numbers of a vector of bytes on their way.
+  /// Numbers of a vector of bytes, between look_up() and finish().
   struct Numbers {
     alignas(64) std::uint32_t number[kBytes];
   };
 
   explicit HWY_INLINE SteppedLookup(const Entry* table) : table_(table) {}
 
-  /// Of a vector that lies in memory.
+  /// Looks up the bytes of a vector that is in memory.
   HWY_INLINE void look_up(const V8& v, Numbers& numbers) const {
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&v);
     constexpr std::size_t kLanes = kBytes / 4;
-    // A copy, which stores of numbers cannot change for all that the compiler knows.
+    // Copied, as the compiler must assume that stores of numbers change the member.
     const Entry* const table = table_;
     for (std::size_t i = 0; i < kLanes; i += 2) {
-      // Eight bytes of v are taken apart in registers: loads are what there is too much of.
+      // Loads are the bottleneck: eight bytes of v come in two loads and are taken apart by shifts.
       std::uint32_t four[2];
       std::memcpy(four, bytes + 4 * i, sizeof four);
       for (std::size_t k = 0; k < 4; ++k) {
@@ -96,16 +98,16 @@ class SteppedLookup {
             hn::Load(d, number + 3 * kLanes)};
   }
 
-  /// Of kPixels bytes that lie kStep apart, to numbers in a row. Bytes that lie four apart have
-  /// zeros between them.
+  /// Looks up kPixels bytes that lie kStep apart and stores the numbers in a row. Bytes four apart
+  /// must have zeros between them.
   template <std::size_t kStep, std::size_t kPixels>
   HWY_INLINE void look_up_row(const std::uint8_t* v, std::uint32_t* numbers) const {
-    // Unrolled: a third of a short loop's instructions would be its own.
+    // Unrolled by 16: of a short loop's instructions, a third would be loop overhead.
     constexpr std::size_t kAtOnce = 16;
     static_assert(kPixels % kAtOnce == 0);
     for (std::size_t i = 0; i < kPixels; i += kAtOnce) {
       for (std::size_t k = i; k < i + kAtOnce; k += 2) {
-        // Two bytes in one load, if they can be had so: of loads there are too many.
+        // Loads are the bottleneck: two bytes in one load where their distance allows it.
         if constexpr (kStep == 3) {
           std::uint32_t both;
           std::memcpy(&both, v + kStep * k, sizeof both);
@@ -125,21 +127,21 @@ class SteppedLookup {
   const Entry* table_;
 };
 
-/// GainTables::fixed by v.
+/// Look-up of GainTables::fixed by v.
 struct FixedLookup : SteppedLookup<std::uint64_t> {
   explicit HWY_INLINE FixedLookup(const GainTables& tables) : SteppedLookup(tables.fixed.data()) {}
 };
 
-/// Gains past those of a block that Triples loads and leaves alone.
+/// Gains behind a block's that Triples loads and does not use.
 constexpr std::size_t kSpreadBeyond = 16;
 
 /// Pixels of packed RGB in a step.
 constexpr std::size_t kBlockVectors = 2;
 constexpr std::size_t kBlock = kBlockVectors * kBytes;
 
-/// Runs form.values(in, v), which puts the v of pixels kValueStep bytes apart, looks v up and runs
-/// form.scale(gains, in, out), in the same step for three blocks of pixels that follow each other,
-/// and then for a copy of the rest.
+/// Scales a row in blocks, software-pipelined: in each step form.values(in, v) computes v of block
+/// b + 2, kValueStep bytes apart, block b + 1 is looked up, and form.scale(gains, in, out) scales
+/// block b. The tail runs on a copy.
 template <Stores kStores, typename Form>
 HWY_INLINE void scale_blocks(const GainTables& tables, const Form& form, const std::uint8_t* in,
                              std::size_t n, std::uint8_t* out) {
@@ -186,7 +188,7 @@ HWY_INLINE void scale_stored(const GainTables& tables, Stores stores, const Form
   }
 }
 
-/// Two halves of 16 bytes.
+/// Vector from two halves of 16 bytes.
 HWY_INLINE V8 load_halves(const std::uint32_t* lower, const std::uint32_t* upper) {
   const hn::CappedTag<std::uint32_t, 4> d;
   const D32 full;
@@ -199,11 +201,11 @@ HWY_INLINE V8 load_halves(const std::uint32_t* lower, const std::uint32_t* upper
 #endif
 }
 
-/// How the gains of four pixels in a row spread over eight words of channels, by which of the three
-/// groups of eight bytes in 24 it is: the first pixel, and its channel. The order of the bytes of
-/// one vector of words, of upper or lower halves of gains, by what group its first half is.
+/// Shuffles that spread gains of pixels over the words of their channels. Eight words of channels,
+/// a group, belong to four pixels at most; three groups (24 bytes) repeat. `upper` and `lower` pick
+/// the halves of gains for a vector of words by the group of its first half.
 struct TripleSpread {
-  /// Group g of eight bytes begins in pixel 8 g / 3.
+  /// Group g begins in pixel 8 g / 3.
   static constexpr std::size_t first(std::size_t group) { return 8 * group / 3; }
 
   alignas(64) std::uint8_t upper[3][kBytes];
@@ -226,8 +228,8 @@ struct TripleSpread {
 };
 constexpr TripleSpread kTripleSpread;
 
-/// Pixels of three bytes. Channels stay where they are: V is the largest of three neighbours, and
-/// gains are spread over the words of their channels.
+/// Pixels of three bytes. Channels stay in place: v is the largest of three neighbours, valid at
+/// every third byte, and gains are spread over the words of the channels.
 template <int kGainBits = kFixedGainBits>
 struct Triples {
   static constexpr std::size_t kStep = 3;
@@ -242,7 +244,7 @@ struct Triples {
     constexpr std::size_t kLast = 3 * kBlock - kBytes;
     for (std::size_t at = 0; at < kLast; at += kBytes)
       largest(at);
-    // Nothing past the pixels is read.
+    // Reads two bytes earlier, so that nothing past the pixels is read.
     largest(kLast - 2);
   }
 
@@ -275,8 +277,8 @@ struct Triples {
   }
 };
 
-/// The bytes of gains for the words of the first and the last two pixels of four, lower halves and
-/// upper ones; the fourth byte of a pixel is scaled by 0.
+/// Shuffles that spread the gains of four pixels over words: first or last two pixels, lower or
+/// upper halves of gains. The fourth byte of a pixel gets gain 0.
 template <int kColor>
 struct QuadSpread {
   alignas(64) std::uint8_t order[2][2][kBytes];
@@ -296,7 +298,7 @@ struct QuadSpread {
 template <int kColor>
 constexpr QuadSpread<kColor> kQuadSpread;
 
-/// Pixels of four bytes; kColor is the first of the three colour bytes.
+/// Pixels of four bytes; kColor is the first colour byte.
 template <int kColor, int kGainBits = kFixedGainBits>
 struct Quads {
   static constexpr std::size_t kStep = 4;

@@ -1,7 +1,7 @@
 // Luma of packed RGB for both passes of fused_rows.h; included once for each target.
 //
-// Channels go from where they lie straight to the 16-bit words of pairs, of which one instruction
-// adds up the weighted products: that takes fewer steps than planes would.
+// Channels go straight to pairs of 16-bit words, whose weighted sums take one multiply-add each:
+// fewer steps than through planes.
 #if defined(EQUALUX_FUSED_LUMA_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_LUMA_INL_H
 #undef EQUALUX_FUSED_LUMA_INL_H
@@ -24,7 +24,7 @@ class LumaOf {
     };
     const std::uint32_t first = at.r < at.b ? kLumaWeights.red : kLumaWeights.blue;
     outer_weights_ = pair(first, kLumaWeights.red + kLumaWeights.blue - first);
-    // Green's weight is more than a signed word holds.
+    // Split in two: the weight of green exceeds a signed word.
     middle_weights_ = pair(kLumaWeights.green / 2, kLumaWeights.green - kLumaWeights.green / 2);
     const auto order = [&](const std::uint8_t* bytes) {
       return hn::Add(hn::Load(Bytes(), bytes),
@@ -36,7 +36,7 @@ class LumaOf {
     last_middle_ = order(kOrder.last_middle);
   }
 
-  /// Of kBytes pixels; no byte past them is read.
+  /// Luma of kBytes pixels; no byte past them is read.
   HWY_INLINE V8 operator()(const std::uint8_t* in) const {
 #if HWY_MAX_BYTES <= 32
     return levels(in);
@@ -51,14 +51,14 @@ class LumaOf {
   using Pixels = hn::Repartition<std::int32_t, Bytes>;
   using VBytes = hn::Vec<Bytes>;
 
-  /// Pixels in a vector of results, and in a block of 16 bytes at most.
+  /// Pixels in a vector of results, and in a block of at most 16 bytes.
   static constexpr std::size_t kLumas = hn::MaxLanes(Bytes());
   static constexpr std::size_t kBlockPixels = 4;
-  /// What the last block of pixels of three bytes is read early, to end with them.
+  /// Bytes that the last block is read early, so that it ends with the pixels.
   static constexpr std::size_t kEarly = 16 - kBlockPixels * kStep;
 
-  /// The bytes of four pixels as words of pairs: the first and the third colour, and twice the
-  /// second one.
+  /// Shuffles of four pixels to pairs of words: first and third colour, and the second colour
+  /// twice.
   struct Order {
     alignas(32) std::uint8_t outer[32], middle[32], last_outer[32], last_middle[32];
     constexpr Order() : outer{}, middle{}, last_outer{}, last_middle{} {
@@ -78,7 +78,7 @@ class LumaOf {
   };
   static constexpr Order kOrder{};
 
-  /// Lumas times 2^16 of pixels 4 i .. 4 i + 3 of each 16.
+  /// Luma times 2^16 of pixels 4 i .. 4 i + 3 of each 16.
   HWY_INLINE hn::Vec<Pixels> sums(const std::uint8_t* in, std::size_t i) const {
     const hn::CappedTag<std::uint8_t, 16> block;
     const bool last = i == 3;
@@ -129,7 +129,7 @@ void count_luma(const RgbLayout& at, const std::uint8_t* in, std::size_t n,
 }
 
 #if EQUALUX_FIXED_GAINS
-/// Forms of scale_blocks() by luma.
+/// Forms of scale_blocks() with luma for v.
 template <typename Pixels>
 struct ByLuma : Pixels {
   static constexpr std::size_t kValueStep = 1;
@@ -155,8 +155,7 @@ void apply_luma(const GainTables& gains, Stores stores, const RgbLayout& at, con
   }
 }
 #else
-/// rgb_luma() of pixels of four bytes in the lanes in which they lie; kColor is the first of the
-/// three colour bytes.
+/// rgb_luma() of pixels of four bytes in their own lanes; kColor is the first colour byte.
 template <int kColor>
 class LumaLanes {
  public:

@@ -1,9 +1,9 @@
-// What the SIMD bodies of fused_rows.h share; included once for each target, before those of each
-// pass.
+// Common part of the SIMD bodies of fused_rows.h; included once for each target, before those of
+// each pass.
 //
-// Bytes become floats by shifting and masking 32-bit lanes, not by unpacking: float vector k holds
-// bytes k, 4 + k, 8 + k ... of a vector. No step needs the lanes in another order, and pixels that
-// share a chroma sample meet in the same lane of neighbouring vectors.
+// Lane layout: float vector k holds bytes k, 4 + k, 8 + k ... of a byte vector. Bytes become floats
+// by shifts and masks in 32-bit lanes instead of unpacking, so that no step permutes lanes, and
+// pixels that share a chroma sample are in the same lane of neighbouring vectors.
 #if defined(EQUALUX_FUSED_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_ROWS_INL_H
 #undef EQUALUX_FUSED_ROWS_INL_H
@@ -11,7 +11,7 @@
 #define EQUALUX_FUSED_ROWS_INL_H
 #endif
 
-/// A target without vectors is served by the plain C++ loops.
+/// True for targets with vectors; the others use the plain C++ loops.
 #undef EQUALUX_HAS_VECTORS
 #define EQUALUX_HAS_VECTORS (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 
@@ -36,28 +36,28 @@ using V32 = hn::Vec<D32>;
 using VI32 = hn::Vec<DI32>;
 using VF = hn::Vec<DF>;
 
-/// Whether equalization multiplies by gains that are whole numbers: where vectors have no look-ups
-/// in large tables. Gathers are slower than the integer units on most processors of these targets.
+/// True where gains are whole numbers: on targets without permutes over large tables. Scalar loads
+/// look the gains up there, as gathers are slower than those on most processors.
 #undef EQUALUX_FIXED_GAINS
 #define EQUALUX_FIXED_GAINS (HWY_TARGET == HWY_AVX2 || HWY_MAX_BYTES == 16)
 
-/// Bytes of one vector: the step of every loop.
+/// Bytes of a vector, the step of every loop.
 constexpr std::size_t kBytes = hn::MaxLanes(D8());
 
-/// Adding this makes single precision round to whole numbers, which then stand in the low bits.
+/// 2^23: a sum with it is rounded to a whole number, which stands in the low bits of the float.
 constexpr float kWhole = 8388608.0f;
 
-/// Four vectors of floats, f[k] for the bytes k, 4 + k, 8 + k ... of a V8.
+/// Four float vectors; f[k] belongs to bytes k, 4 + k, 8 + k ... of a V8.
 struct Floats {
   VF f0, f1, f2, f3;
 };
 
-/// Byte k of every 32-bit lane.
+/// Byte k of every 32-bit lane, zero-extended.
 template <int k>
 HWY_INLINE VI32 lane_byte(V8 v) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   if constexpr (k == 1 || k == 2) {
-    // One operation, where shifting and masking are two.
+    // One shuffle instead of a shift and a mask.
     const __m512i order = _mm512_broadcast_i32x4(
         _mm_setr_epi8(k, -1, -1, -1, 4 + k, -1, -1, -1, 8 + k, -1, -1, -1, 12 + k, -1, -1, -1));
     return VI32{_mm512_shuffle_epi8(v.raw, order)};
@@ -81,11 +81,11 @@ HWY_INLINE Floats to_floats(V8 v) {
           hn::ConvertTo(d, lane_byte<2>(v)), hn::ConvertTo(d, lane_byte<3>(v))};
 }
 
-/// The low bytes of four vectors of 32-bit lanes, b[k] to the bytes k, 4 + k, 8 + k ...: undoes
-/// lane_byte. The middle bytes of the lanes are 0.
+/// Inverse of lane_byte: the low byte of each lane of b[k] becomes byte k, 4 + k, 8 + k ... The
+/// middle two bytes of all lanes must be 0.
 HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
 #if EQUALUX_VBMI
-  // Each step shifts down what is there and brings a byte in at the top.
+  // Each funnel shift moves the bytes down by one and inserts the next one at the top.
   const __m512i one = _mm512_shrdi_epi32(_mm512_slli_epi32(b0.raw, 24), b1.raw, 8);
   return V8{_mm512_shrdi_epi32(_mm512_shrdi_epi32(one, b2.raw, 8), b3.raw, 8)};
 #elif EQUALUX_FIXED_GAINS
@@ -102,26 +102,27 @@ HWY_INLINE V8 join_bytes(V32 b0, V32 b1, V32 b2, V32 b3) {
 }
 
 #if EQUALUX_VBMI
-/// Byte orders of 64 pixels of three bytes, 192 bytes in three vectors.
+/// Permutations for 64 pixels of three bytes: 192 bytes in three vectors.
 struct TripleOrder {
-  /// Plane c out of the three vectors: first from the lower two, then from the third.
+  /// Plane c from three vectors: first from two of them, then the third is merged in.
   alignas(64) std::uint8_t load[3][2][64];
-  /// Vector i out of the three planes: first from the lower two, then from the third.
+  /// Vector i from three planes: first from two of them, then the third is merged in.
   alignas(64) std::uint8_t store[3][2][64];
-  /// Channel c of 16 pixels, the low bytes of 32-bit lanes, out of the 64 bytes from the first on.
+  /// Channel c of 16 pixels, zero-extended to 32-bit lanes, from 64 bytes.
   alignas(64) std::uint8_t widen[3][64];
-  /// 48 bytes of 16 pixels out of the low bytes of three vectors of lanes: two, then the third.
+  /// 48 bytes of 16 pixels from the low bytes of three vectors of lanes: two, then the third is
+  /// merged in.
   alignas(64) std::uint8_t narrow[2][64];
-  /// Vector i of the three out of 48-byte groups i and i + 1.
+  /// Vector i of the packed result from the 48-byte groups i and i + 1.
   alignas(64) std::uint8_t join[3][64];
-  /// Pixels so that GainLookup::unpacked gives f[k] the pixels 16 k .. 16 k + 15.
+  /// Order of pixels for which GainLookup::unpacked returns those of 16 k .. 16 k + 15 in f[k].
   alignas(64) std::uint8_t pixels[64];
 };
 constexpr TripleOrder triple_order() {
   TripleOrder o{};
   for (int c = 0; c < 3; ++c) {
     for (int i = 0; i < 64; ++i) {
-      // Plane byte i is memory byte 3 i + c. Indices 0 .. 127: the two vectors of a look-up.
+      // Plane byte i is memory byte 3 i + c. Indices 0 .. 127 address two vectors.
       const int from = 3 * i + c;
       o.load[c][0][i] = static_cast<std::uint8_t>(from < 128 ? from : 0);
       o.load[c][1][i] = static_cast<std::uint8_t>(from < 128 ? i : 64 + from - 128);
@@ -131,7 +132,7 @@ constexpr TripleOrder triple_order() {
       o.store[c][0][i] = static_cast<std::uint8_t>(channel == 2 ? 0 : 64 * channel + pixel);
       o.store[c][1][i] = static_cast<std::uint8_t>(channel == 2 ? 64 + pixel : i);
       o.widen[c][i] = static_cast<std::uint8_t>(3 * (i / 4) + c);
-      // Group g starts at byte 48 g, vector c at byte 64 c = 48 c + 16 c.
+      // Group g begins at byte 48 g, vector c at byte 64 c = 48 c + 16 c.
       const int within = i + 16 * c;
       o.join[c][i] = static_cast<std::uint8_t>(within < 48 ? within : 64 + within - 48);
     }
@@ -175,8 +176,8 @@ HWY_INLINE void store_triples(V8 a, V8 b, V8 c, std::uint8_t* out) {
 }
 #endif
 
-/// Words as bytes, the larger ones 255; of 32 bytes in halves, as InterleaveLower() and
-/// InterleaveUpper() take bytes apart.
+/// Packs words to bytes, saturating at 255. Vectors of 32 bytes are packed in halves, the inverse
+/// of InterleaveLower() and InterleaveUpper().
 template <typename V>
 HWY_INLINE auto pack_words(V low, V high) {
   const hn::Repartition<std::uint8_t, hn::DFromV<V>> d;
@@ -194,7 +195,7 @@ HWY_INLINE auto pack_words(V low, V high) {
 #endif
 }
 
-/// Two words of 64 bits side by side, by a load each.
+/// Vector of two 64-bit words, with one load each.
 HWY_INLINE auto load_two(const std::uint64_t* first, const std::uint64_t* second) {
 #if HWY_ARCH_X86
   const __m128i lower = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(first));

@@ -16,7 +16,7 @@
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
 
-// Each builds on those before.
+// Order matters: each header uses those before it.
 // clang-format off
 #include "src/cpu/equalize/fused/fused_rows-inl.h"
 #if EQUALUX_HAS_VECTORS

@@ -9,7 +9,7 @@
 namespace equalux {
 namespace {
 
-/// Counts the value of pixel i.
+/// Counts v of pixel i.
 void count(std::uint8_t v, std::size_t i, const Counters& counters) {
   ++counters.single[i % counters.single.size()][v];
 }
@@ -103,7 +103,7 @@ void apply_luma(const GainTables& gains, Stores, const RgbLayout& at, const std:
   }
 }
 
-/// Scales the luma that one chroma sample covers, then the chroma sample.
+/// Scales the luma samples that one chroma sample covers, then the chroma sample.
 void apply_yuv(Sampling sampling, const YuvWeights& weights, const GainTables& gains, Stores,
                const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
   const auto columns = static_cast<std::size_t>(cell_columns(sampling));
@@ -125,7 +125,8 @@ void apply_yuv(Sampling sampling, const YuvWeights& weights, const GainTables& g
             y < 0 ? in.luma[r][i] : byte_of(weights.luma_offset + scale_exact(y, gain));
       }
     }
-    // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.
+    // Stored at the end, as luma[0] and luma[1] may be the same row, and `in` and `out` the same
+    // memory.
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t i = first; i < std::min(first + columns, n); ++i) {
         out.luma[r][i] = luma[r][i - first];

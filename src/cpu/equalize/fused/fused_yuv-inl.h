@@ -1,4 +1,4 @@
-// What both passes over YCbCr share; included once for each target.
+// Common part of both passes over YCbCr; included once for each target.
 #if defined(EQUALUX_FUSED_YUV_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_YUV_INL_H
 #undef EQUALUX_FUSED_YUV_INL_H
@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// The lower halves of two vectors of 32-bit lanes, as the lower and upper halves of one.
+/// Low halves of the 32-bit lanes of two vectors, as low and high halves of the lanes of one.
 HWY_INLINE VI16 join_words(VI32 lower, VI32 upper) {
 #if EQUALUX_FIXED_GAINS
   const DI16 d;
@@ -40,21 +40,22 @@ struct YuvVectors {
   }
 };
 
-/// Chroma samples less 128, divided by what the reader asked for, in single precision.
+/// Chroma less 128 in units of 1 / kUnits, in single precision.
 struct ChromaFloats {
   VF u, w;
 };
 
-/// (code - 128) / kUnits of lanes that hold a code over the bits of kFirst.
+/// Conversion of codes to (code - 128) / kUnits: a code is placed in the mantissa of kFirst and the
+/// offset is subtracted, which costs less than an integer conversion and a product.
 template <int kUnits>
 struct Centre {
-  /// Its last bit stands for 1 / kUnits.
+  /// Float whose last bit is worth 1 / kUnits.
   static constexpr float kFirst = 8388608.0f / kUnits;
   static HWY_INLINE V32 bits() { return hn::BitCast(D32(), hn::Set(DF(), kFirst)); }
   static HWY_INLINE VF less_128(V32 lanes) {
     return hn::Sub(hn::BitCast(DF(), lanes), hn::Set(DF(), kFirst + 128.0f / kUnits));
   }
-  /// Of the lower and upper halves of lanes, which hold codes.
+  /// Codes in the lower or upper halves of lanes.
   static HWY_INLINE VF lower(V16 x) {
 #if EQUALUX_FIXED_GAINS
     return less_128(hn::BitCast(D32(), hn::OddEven(hn::BitCast(D16(), bits()), x)));
@@ -65,14 +66,14 @@ struct Centre {
   static HWY_INLINE VF upper(V16 x) {
     return less_128(hn::Or(bits(), hn::ShiftRight<16>(hn::BitCast(D32(), x))));
   }
-  /// Of byte k.
+  /// Codes in byte k of lanes.
   template <int k>
   static HWY_INLINE VF byte(V8 x) {
     return less_128(hn::Or(bits(), hn::BitCast(D32(), lane_byte<k>(x))));
   }
 };
 
-/// No chroma puts V more than 255 above luma: value_above_luma() fits a byte.
+/// Chroma never raises V by more than 255 above luma: value_above_luma() fits in a byte.
 constexpr bool fits_byte(const YuvWeights& k) {
   const std::int32_t most = std::max(std::max(k.red_w, k.blue_u), k.green_u + k.green_w);
   return 128 * most + 32768 < (1 << 24);
@@ -81,12 +82,12 @@ static_assert(fits_byte(yuv_weights(ColorMatrix::bt601, ColorRange::full)) &&
               fits_byte(yuv_weights(ColorMatrix::bt709, ColorRange::full)) &&
               fits_byte(yuv_weights(ColorMatrix::bt2020, ColorRange::full)));
 
-/// Whole 65536ths of numbers that are not negative, in the low bytes of lanes; the middle bytes are
-/// 0.
+/// floor(x / 65536) of numbers that are not negative, in the low byte of lanes; the middle bytes
+/// are 0.
 HWY_INLINE V32 whole_codes(VF most) {
   const VF scale = hn::Set(DF(), 1.0f / 65536.0f);
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  // Rounded down to whole numbers by the sum itself.
+  // Rounded down by the addition itself.
   return hn::BitCast(D32(), VF{_mm512_fmadd_round_ps(most.raw, scale.raw, _mm512_set1_ps(kWhole),
                                                      _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)});
 #elif HWY_TARGET == HWY_AVX2
@@ -96,8 +97,8 @@ HWY_INLINE V32 whole_codes(VF most) {
 #endif
 }
 
-/// value_above_luma() of chroma, as whole_codes(). Exact in single precision: every product and sum
-/// is a whole number below 2^24, and so is 2^16 times the last one.
+/// value_above_luma() of chroma, as whole_codes(). Exact in single precision, as all products and
+/// sums are whole numbers below 2^24.
 template <int kUnits>
 HWY_INLINE V32 above_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
   const VF half = hn::Set(DF(), 32768.0f);
@@ -107,14 +108,14 @@ HWY_INLINE V32 above_luma(const YuvVectors<kUnits>& k, const ChromaFloats& c) {
   return whole_codes(hn::Max(hn::Max(red, green), blue));
 }
 
-/// whole_codes() of numbers, or of them with their sign changed, to which `rounding` was added.
+/// whole_codes() of x or -x with `rounding` added.
 template <bool kNegated>
 HWY_INLINE V32 whole_codes_of(VF x, float rounding) {
 #if HWY_TARGET == HWY_AVX2
   const DF d;
   const VF scale = hn::Set(d, 1.0f / 65536.0f);
   const VF added = hn::Set(d, rounding / 65536.0f);
-  // The compiler would change the sign first.
+  // Intrinsics, as the compiler would negate in a separate instruction.
   return V32{_mm256_cvttps_epi32(kNegated ? _mm256_fnmadd_ps(x.raw, scale.raw, added.raw)
                                           : _mm256_fmadd_ps(x.raw, scale.raw, added.raw))};
 #else
@@ -123,8 +124,8 @@ HWY_INLINE V32 whole_codes_of(VF x, float rounding) {
 #endif
 }
 
-/// above_luma(), and saturation::least_above_luma() with its sign changed: halves, which were
-/// rounded up, are rounded down.
+/// above_luma(), and saturation::least_above_luma() negated: its halves, rounded up, are rounded
+/// down here.
 struct AroundLuma {
   V32 above, below;
 };
@@ -138,7 +139,8 @@ HWY_INLINE AroundLuma around_luma(const YuvVectors<kUnits>& k, const ChromaFloat
   return {whole_codes_of<false>(most, 32768.0f), whole_codes_of<true>(least, 32767.0f)};
 }
 
-/// The low bytes of lanes, those of `even` to the bytes 0 and 1, 4 and 5 ..., of `odd` between.
+/// Low bytes of lanes, doubled: those of `even` become bytes 0 and 1, 4 and 5 ..., those of `odd`
+/// the ones between.
 HWY_INLINE V8 double_bytes(V32 even, V32 odd) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   const __m512i lower = _mm512_broadcast_i32x4(
@@ -155,8 +157,8 @@ HWY_INLINE V8 double_bytes(V32 even, V32 odd) {
 }
 
 /// Chroma of one vector of luma, in units of 1 / kUnits. With kShared, two luma columns share a
-/// chroma sample and half a vector of chroma is read; part[0] then holds the even samples and
-/// part[1] the odd ones, otherwise part[k] holds samples k, 4 + k, 8 + k ...
+/// sample and half a vector of chroma is read: part[0] holds the even samples, part[1] the odd
+/// ones. Otherwise part[k] holds samples k, 4 + k, 8 + k ...
 template <bool kShared, int kUnits>
 struct Chroma;
 
@@ -176,7 +178,8 @@ struct Chroma<true, kUnits> {
   HWY_INLINE V8 above(const YuvVectors<kUnits>& k) const {
     return double_bytes(above_luma(k, part[0]), above_luma(k, part[1]));
   }
-  /// The same, and in `range` how far the least channel lies under the largest: words by sample.
+  /// above_luma() of every luma sample; `range` receives the largest less the least channel, a word
+  /// a sample.
   HWY_INLINE V8 above(const YuvVectors<kUnits>& k, V8& range) const {
     const AroundLuma even = around_luma(k, part[0]);
     const AroundLuma odd = around_luma(k, part[1]);
@@ -206,7 +209,7 @@ struct Chroma<false, kUnits> {
     return join_bytes(above_luma(k, part[0]), above_luma(k, part[1]), above_luma(k, part[2]),
                       above_luma(k, part[3]));
   }
-  /// The same, and in `below` how far the least channel lies under luma.
+  /// above_luma() of every luma sample; `below` receives luma less the least channel.
   HWY_INLINE V8 above(const YuvVectors<kUnits>& k, V8& below) const {
     AroundLuma around[kParts];
     for (std::size_t i = 0; i < kParts; ++i)
@@ -216,20 +219,20 @@ struct Chroma<false, kUnits> {
   }
 };
 
-/// yuv_value() of a vector of luma, without the limit M. Saturation at 255 is harmless: such a sum
-/// is past M.
+/// yuv_value() of a vector of luma, not yet limited to M. Saturation at 255 is harmless, as such a
+/// sum is above M.
 template <int kUnits>
 HWY_INLINE V8 values(const YuvVectors<kUnits>& k, V8 luma, V8 above) {
   return hn::SaturatedSub(hn::SaturatedAdd(luma, above), k.offset);
 }
 
-/// Samples of chroma that one vector of luma covers, and vectors of floats that they fill.
+/// Chroma samples that a vector of luma covers, and float vectors that they fill.
 template <bool kShared>
 constexpr std::size_t kChromaSamples = Chroma<kShared, 1>::kSamples;
 template <bool kShared>
 constexpr std::size_t kChromaParts = Chroma<kShared, 1>::kParts;
 
-/// Columns `at` and on of a row.
+/// Row from column `at` on.
 template <typename Row>
 HWY_INLINE Row advance(const Row& row, std::size_t at, bool shared) {
   const std::size_t c = shared ? at / 2 : at;
@@ -238,8 +241,8 @@ HWY_INLINE Row advance(const Row& row, std::size_t at, bool shared) {
           row.cr + c};
 }
 
-/// The last columns of a row, fewer than a vector, copied to whole vectors. The last luma sample
-/// is repeated, which leaves the mean gain of the last chroma sample as it is.
+/// Tail of a row, less than a vector, copied to whole vectors. The last luma sample is repeated,
+/// which keeps the mean gain of the last chroma sample.
 template <std::size_t kRows, bool kShared>
 struct Tail {
   alignas(64) std::uint8_t luma[2][kBytes];
@@ -260,7 +263,7 @@ struct Tail {
   }
   YuvRowIn in() const { return {{luma[0], luma[1]}, cb, cr}; }
   YuvRowOut out() { return {{luma[0], luma[1]}, cb, cr}; }
-  /// Its n pixels to where they belong.
+  /// Copies the n pixels to their place.
   void copy_to(const YuvRowOut& rest) const {
     for (std::size_t r = 0; r < kRows; ++r)
       std::memcpy(rest.luma[r], luma[r], columns);

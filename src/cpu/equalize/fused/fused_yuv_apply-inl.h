@@ -10,28 +10,28 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Distance from a whole number beyond which single precision may have rounded a chroma sample to
-/// the wrong side. The error is below 1.2e-4: gains are at most 2^-22 (gain + 2) off,
-/// |code - 128| gain stays below 129 where the result is not clamped, and sum, product and
-/// residual round at 2^-24 each.
+/// Distance from the nearest whole number above which a chroma sample may be rounded to the wrong
+/// side in single precision. Errors are below 1.2e-4: gains are off by at most 2^-22 (gain + 2),
+/// |code - 128| gain is below 129 unless the result saturates, and sum, product and residual round
+/// at 2^-24 each.
 constexpr float kSureDistance = 0.5f - 1.0f / 8192.0f;
 
-/// Scaled chroma codes in the lower halves of lanes, not clamped yet, and how far each lay from the
-/// whole number it became.
+/// Scaled chroma in the lower halves of lanes, not yet saturated, and its distance from the exact
+/// product.
 struct Rounded {
   VI32 code;
   VF distance;
 };
 
-/// round(128 + u gain). |u gain| is at most 128 * 255, which fits 16 bits.
+/// round(128 + u gain). |u gain| is at most 128 * 255, which fits in 16 bits.
 HWY_INLINE Rounded scale_chroma(VF u, VF gain) {
-  // The middle of the floats whose last bit is 1: lower bits are a two's complement number.
+  // 1.5 2^23 + 128: the last bit is worth 1, and the low bits are a two's complement number.
   const VF offset = hn::Set(DF(), 1.5f * kWhole + 128.0f);
   const VF shifted = hn::MulAdd(u, gain, offset);
   return {hn::BitCast(DI32(), shifted), hn::MulSub(u, gain, hn::Sub(shifted, offset))};
 }
 
-/// The larger of two magnitudes.
+/// Larger of the magnitudes of a and b.
 HWY_INLINE VF max_magnitude(VF a, VF b) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return VF{_mm512_range_ps(a.raw, b.raw, 0b1011)};
@@ -40,7 +40,7 @@ HWY_INLINE VF max_magnitude(VF a, VF b) {
 #endif
 }
 
-/// 1 in the lanes that are not sure.
+/// 1 in lanes that single precision cannot decide.
 HWY_INLINE VI32 unsure(const Rounded& r) {
   const DI32 d;
   const VF bound = hn::Set(DF(), kSureDistance);
@@ -71,21 +71,21 @@ HWY_NOINLINE void correct_chroma(const GainTables& gains, const std::uint8_t* co
   }
 }
 
-/// Numbers in the lower halves of lanes, in parts as Chroma has them.
+/// Numbers in the lower halves of lanes, in the parts of Chroma.
 template <bool kShared>
 struct Parts {
   VI32 part[kChromaParts<kShared>];
 };
 
-/// Clamps two planes to bytes and stores them.
+/// Saturates two planes to bytes and stores them.
 template <Stores kStores>
 HWY_INLINE void write_planes(const Parts<true>& cb, const Parts<true>& cr, const YuvRowOut& out) {
-  // Half vectors would be streamed as half cache lines.
+  // Cached stores, as half vectors would be streamed as half cache lines.
   const VI16 cb_words = join_words(cb.part[0], cb.part[1]);
   const VI16 cr_words = join_words(cr.part[0], cr.part[1]);
   const DHalf8 d;
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  // Eight bytes of one, eight of the other, and so on, are put in order.
+  // Packing alternates eight bytes of each plane; the permute puts them in order.
   const V8 both{_mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
                                          _mm512_packus_epi16(cb_words.raw, cr_words.raw))};
   hn::StoreU(hn::LowerHalf(d, both), d, out.cb);
@@ -115,7 +115,7 @@ HWY_INLINE void write_planes(const Parts<false>& cb, const Parts<false>& cr, con
   store<kStores>(bytes(cr), D8(), out.cr);
 }
 
-/// One scaled chroma plane of one vector of luma.
+/// Scaled chroma plane for one vector of luma.
 template <bool kShared>
 struct ScaledPlane {
   static constexpr std::size_t kParts = kChromaParts<kShared>;
@@ -141,7 +141,7 @@ struct ScaledPlane {
   }
 };
 
-/// Gains of the luma samples of a vector to sums of gains of its chroma samples, in Chroma's parts.
+/// Sums the gains of luma samples for each chroma sample, in the parts of Chroma.
 template <std::size_t kRows, bool kShared>
 HWY_INLINE void sum_gains(const Floats (&g)[kRows], VF (&total)[kChromaParts<kShared>]) {
   Floats sum = g[0];
@@ -161,7 +161,7 @@ HWY_INLINE void sum_gains(const Floats (&g)[kRows], VF (&total)[kChromaParts<kSh
 }
 
 #if EQUALUX_FIXED_GAINS
-/// The same of whole numbers: 2^21 times as much.
+/// sum_gains() of fixed-point gains, in units of 2^-21.
 template <std::size_t kRows, bool kShared>
 HWY_INLINE void sum_gains(const FixedGains (&g)[kRows], VF (&total)[kChromaParts<kShared>]) {
   FixedGains sum = g[0];
@@ -187,16 +187,16 @@ using RowLookup = GainLookup;
 using RowGains = Floats;
 #endif
 
-/// Luma samples that a chroma sample covers: chroma divided by it, times a sum of gains, is chroma
-/// times their mean.
+/// Luma samples that a chroma sample covers. Chroma divided by this, times the sum of gains, is
+/// chroma times the mean gain.
 template <std::size_t kRows, bool kShared>
 constexpr int kCovered = static_cast<int>(kRows) * (kShared ? 2 : 1);
 
-/// The same for the sums that equalization makes of its gains.
+/// Divisor of chroma for sums in the units of the gains.
 template <std::size_t kRows, bool kShared>
 constexpr int kGainUnits = kCovered<kRows, kShared> << (EQUALUX_FIXED_GAINS ? kFixedGainBits : 0);
 
-/// Lanes at or above `least`.
+/// Mask of lanes with x >= `least`.
 HWY_INLINE hn::Mask<D8> at_least(V8 x, V8 least) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return hn::Mask<D8>{_mm512_cmpge_epu8_mask(x.raw, least.raw)};
@@ -205,7 +205,7 @@ HWY_INLINE hn::Mask<D8> at_least(V8 x, V8 least) {
 #endif
 }
 
-/// The smaller of each two bytes, 0 where `kept` is not set.
+/// Lesser of two bytes; 0 where `kept` is not set.
 HWY_INLINE V8 min_or_zero(hn::Mask<D8> kept, V8 a, V8 b) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return V8{_mm512_maskz_min_epu8(kept.raw, a.raw, b.raw)};
@@ -214,7 +214,7 @@ HWY_INLINE V8 min_or_zero(hn::Mask<D8> kept, V8 a, V8 b) {
 #endif
 }
 
-/// What scaling a vector of luma starts from.
+/// Chroma and v of a vector of luma, the input of its scaling.
 template <std::size_t kRows, bool kShared, int kUnits>
 struct Ready {
   Chroma<kShared, kUnits> chroma;
@@ -227,13 +227,13 @@ struct Ready {
   HWY_INLINE void make_values(const YuvVectors<kUnits>& k, const YuvRowIn& in, V8 above) {
     for (std::size_t r = 0; r < kRows; ++r) {
       const V8 y = hn::LoadU(D8(), in.luma[r]);
-      // Below black a sample is left alone and counts with gain 1, which is what v = 0 has.
+      // Luma below black is kept and counts with gain 1, which v = 0 has.
       v[r] = min_or_zero(at_least(y, k.offset), values(k, y, above), k.most);
     }
   }
 };
 
-/// The same, and what a Lookup has for it on its way.
+/// Ready, and the state of the Lookup of its gains.
 template <std::size_t kRows, bool kShared, int kUnits, typename Lookup>
 struct Started : Ready<kRows, kShared, kUnits> {
   typename Lookup::Numbers gains[kRows];
@@ -292,7 +292,7 @@ HWY_INLINE void apply_vector(const YuvVectors<kGainUnits<kRows, kShared>>& k,
     store<kStores>(luma[r], d, out.luma[r]);
 }
 
-/// Whether every store of a row's vectors has an address that it may be streamed to.
+/// Returns true where all stores of a row's vectors are aligned for streaming.
 template <std::size_t kRows, bool kShared>
 HWY_INLINE bool may_stream(Stores stores, const YuvRowOut& out) {
   constexpr std::size_t kChromaBytes = kChromaSamples<kShared>;
@@ -307,12 +307,12 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
   const YuvVectors<kGainUnits<kRows, kShared>> k(weights);
   const RowLookup lookup(gains);
   std::size_t i = 0;
-  // Several vectors in each step: in a row they would leave the processor waiting for results. No
-  // prefetches: rows in a row are read ahead anyway, and their instructions cost more than they
-  // gained, also of frames that no cache holds.
+  // Several vectors are in flight in each step, to hide latencies. No prefetches: the hardware
+  // reads rows ahead, and prefetch instructions cost more than they gained, also for frames larger
+  // than all caches.
   const auto all = [&](auto kind) HWY_ATTR {
 #if EQUALUX_FIXED_GAINS
-    // V of one, gains of the one before it, scaling of the second one before that.
+    // Pipeline: v of vector i + 3, look-up of i + 2, scaling of i.
     StartedRow<kRows, kShared> ring[4];
     const std::size_t vectors = n / kBytes;
     const auto start = [&](std::size_t vector) HWY_ATTR {
@@ -334,7 +334,7 @@ void apply_yuv_rows(const YuvWeights& weights, const GainTables& gains, Stores s
                                            advance(out, i, kShared));
     }
 #else
-    // V of the next beside the scaling of this one, in registers.
+    // Pipeline in registers: v of the next vector beside the scaling of this one.
     if (n < kBytes) return;
     StartedRow<kRows, kShared> ready;
     ready.start(k, in);

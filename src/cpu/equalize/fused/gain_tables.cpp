@@ -15,7 +15,7 @@ void fill_with_ones(int fixed_bits, GainTables& gains) {
   gains.gain48.fill(std::uint64_t{1} << 48);
 }
 
-/// Fills the tables that follow from others.
+/// Derives gain_bytes, gray and gray_steps.
 void finish(GainTables& gains) {
   for (std::size_t v = 0; v < 256; ++v) {
     std::array<std::uint8_t, 4> bytes;
@@ -28,7 +28,7 @@ void finish(GainTables& gains) {
   gains.step_gray();
 }
 
-/// Fills the tables; fraction_of(v) is the exact gain of a value.
+/// Makes all tables; fraction_of(v) is the exact gain of a level.
 template <typename FractionOf>
 void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int32_t max_code,
                 const FusedRows& loops, GainTables& gains, const FractionOf& fraction_of) {
@@ -37,7 +37,7 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
   for (std::size_t v = 1; v < levels; ++v) {
     if (present[v] == 0) continue;
     const GainFraction gain = fraction_of(v);
-    // Only at M can a luma code lie above its own v, which was clamped there.
+    // Only at M can a luma code be larger than its v, which was clamped there.
     const std::int32_t most = v + 1 == levels ? max_code : static_cast<std::int32_t>(v);
     const GainBounds bounds = gain_bounds(gain);
     const double safe = safe_gain(gain, bounds, loops.first_parted(bounds, most));
@@ -48,12 +48,12 @@ void fill_gains(const ValueHistogram& present, std::int32_t max_value, std::int3
   finish(gains);
 }
 
-/// Bounds of a gain of luma, and up to which code a product has to be exact: the first one that
-/// becomes white and those before it; the others become white too.
+/// Bounds of a gain of luma, and the largest code whose product must be exact: the first one that
+/// becomes white. Codes above it saturate at white too.
 ///
-/// The margin m is more than half of kLumaGainBits' last bit. Where a code's result changes, gains
-/// are fractions (2k + 1) / (2c) with c <= 255 and c <= 254.5 / gain + 1, which lie more than 3 m
-/// apart: there is one at most between the bounds, and beyond each of them none nearer than m.
+/// The margin m is more than half of a gain's last bit. A result changes where the gain is
+/// a fraction (2k + 1) / (2c) with c <= 255 and c <= 254.5 / gain + 1. Two of these are more than 3
+/// m apart: at most one lies between the bounds, and none within m beyond either.
 struct LumaBounds {
   GainBounds gain;
   std::int32_t most;
@@ -79,7 +79,7 @@ void make_gains(const ValueHistogram& present, const ValueHistogram& counts, Sca
                 int bins, std::int32_t max_value, std::int32_t max_code, const FusedRows& loops,
                 GainTables& gains) {
   const auto levels = static_cast<std::size_t>(max_value) + 1;
-  // cdf[v] is the cumulative sum up to the whole of v's bin.
+  // cdf[v] is the cumulative histogram up to the end of v's bin.
   std::array<std::uint64_t, 256> cdf{};
   std::uint64_t sum = 0;
   std::uint64_t first_bin = 0;

@@ -3,15 +3,15 @@
 namespace equalux {
 namespace {
 
-constexpr std::size_t kLine = 64;  // of a cache
+constexpr std::size_t kLine = 64;  // bytes of a cache line
 
-/// Both rows of luma from column x on.
+/// Both rows of luma, from column x on.
 template <typename View>
 auto luma_rows(const View& view, LumaRows rows, std::size_t x) {
   return std::array{view.row(0, rows.first) + x, view.row(0, rows.second) + x};
 }
 
-/// In packed 4:2:2.
+/// Byte order of packed 4:2:2.
 bool luma_first(PixelFormat format) {
   return traits(format).offset[0] == 0;
 }
@@ -19,7 +19,7 @@ bool luma_first(PixelFormat format) {
 }  // namespace
 
 void PlanarLine::configure(const ImageDesc& desc) {
-  // Packed 4:2:2 stores whole pairs, also where the width is odd.
+  // Packed 4:2:2 stores whole pairs, also at odd widths.
   pitch_ = (static_cast<std::size_t>(desc.width) + 2 + kLine - 1) / kLine * kLine;
   memory_.resize(5 * pitch_ + kLine);
   first_ = kLine - reinterpret_cast<std::uintptr_t>(memory_.data()) % kLine;

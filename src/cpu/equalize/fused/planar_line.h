@@ -11,35 +11,36 @@
 
 namespace equalux {
 
-/// What a line of cells becomes in 4:2:0 where it has one row of luma: counted as 4:2:2.
+/// Sampling of a line of cells: 4:2:0 with one row of luma is counted as 4:2:2.
 [[nodiscard]] constexpr Sampling sampling_of_line(Sampling sampling, LumaRows rows) {
   return sampling == Sampling::s420 && rows.first == rows.second ? Sampling::s422 : sampling;
 }
 
-/// A line of cells of YCbCr in planes, as FusedRows want them: what lies otherwise in a frame is
-/// taken apart into memory here, and put together again. Row `row` of chroma belongs to the line,
-/// and `rows` of luma. One thread at a time.
+/// Planar form of a line of YCbCr cells, which FusedRows need: `row` of chroma with `rows` of luma.
+/// Other layouts are deinterleaved into memory here and interleaved again. One thread at a time.
 class PlanarLine {
  public:
-  /// Of frames of `desc`, an 8-bit format of YCbCr.
+  /// Allocates for frames of `desc`, an 8-bit YCbCr format.
   void configure(const ImageDesc& desc);
 
-  /// The samples of n cells from `begin` on; valid until the next call.
+  /// Returns the samples of n cells from `begin` on; valid until the next call.
   [[nodiscard]] YuvRowIn read(const FusedRows& loops, const ConstImageView& in, int row,
                               LumaRows rows, std::size_t begin, std::size_t n);
-  /// Where the bytes of these cells lie, whatever they hold: all of them, once each.
+  /// Returns addresses that together cover all bytes of these cells once, for prefetching.
   [[nodiscard]] static YuvRowIn bytes(const ConstImageView& in, int row, LumaRows rows,
                                       std::size_t begin, std::size_t n);
 
-  /// Where a whole line's results go before write(): to `out` what lies in planes there.
+  /// Returns where the results of a whole line go before write(): planes of `out` directly, else
+  /// memory here.
   [[nodiscard]] YuvRowOut results(const ImageView& out, int row, LumaRows rows);
-  /// All in memory here.
+  /// Returns memory here for a whole line.
   [[nodiscard]] YuvRowOut own() { return {{plane(0), plane(1)}, plane(2), plane(3)}; }
-  /// Interleaves what results() kept here.
+  /// Interleaves the results that are in memory here into `out`.
   void write(const FusedRows& loops, const ImageView& out, int row);
 
  private:
-  /// Two rows of luma, Cb, Cr, and the Cb Cr pairs of packed 4:2:2, each from a cache line on.
+  /// Row buffers: two of luma, Cb, Cr, and Cb Cr pairs of packed 4:2:2. Each begins at a cache
+  /// line.
   [[nodiscard]] std::uint8_t* plane(std::size_t i) { return memory_.data() + first_ + i * pitch_; }
 
   std::vector<std::uint8_t> memory_;
