@@ -280,8 +280,8 @@ class ByteLookup {
 
  private:
   /// Result for bytes below 128, 0 for others. Every table is looked up with v - 16 i, of which the
-  /// shuffle uses the low four bits and gives 0 where it is negative: a byte so gets an entry of each
-  /// table up to its own, and the XORs add up to its result.
+  /// shuffle uses the low four bits and gives 0 where it is negative: a byte so gets an entry of
+  /// each table up to its own, and the XORs add up to its result.
   static HWY_INLINE V8 of_half(V8 v, const std::uint8_t* steps) {
     const D8 d;
     const hn::RebindToSigned<D8> di;
