@@ -17,8 +17,8 @@ namespace {
 
 using Channels = std::array<std::int32_t, 3>;
 
-/// Channels of 8 bits. Where f has q = kOne, c' is a multiple of 1 / (v 2^30): it misses a half by
-/// 2^-39 or more, or not at all. In double precision it is off by less than 2^-43.
+/// Scale for channels of 8 bits. For f with q = kOne, c' is a multiple of 1 / (v 2^30), so that it
+/// is on a half or at least 2^-39 from it; double precision is off by less than 2^-43.
 class ByteScale {
  public:
   explicit ByteScale(const SaturatedGains& gains) : gains_(gains) {}
@@ -37,7 +37,7 @@ class ByteScale {
   const SaturatedGains& gains_;
 };
 
-/// Channels of more bits.
+/// Scale for channels of more bits.
 class WordScale {
  public:
   explicit WordScale(const SaturatedCurve& curve) : curve_(curve) {}
@@ -50,7 +50,7 @@ class WordScale {
   const SaturatedCurve& curve_;
 };
 
-/// What three channels become, each by scale(f, v, c).
+/// New channels of a pixel, each by scale(f, v, c).
 template <typename Scale>
 Channels saturated(const std::uint16_t* factors, const Channels& c, const Scale& scale) {
   const std::int32_t v = std::max({c[0], c[1], c[2]});
@@ -59,19 +59,20 @@ Channels saturated(const std::uint16_t* factors, const Channels& c, const Scale&
   return {scale(f, v, c[0]), scale(f, v, c[1]), scale(f, v, c[2])};
 }
 
-/// One sample of luma: what it becomes, and what its chroma sample is told.
+/// New luma of one sample, and its contribution to the sum of its chroma sample.
 struct LumaResult {
   std::int32_t luma;
   std::int64_t share;
 };
 
-/// Colours of a chroma sample against its luma.
+/// Largest and least channel of a chroma sample, relative to its luma.
 struct Spread {
-  std::int32_t above;  ///< of the largest channel
-  std::int32_t least;  ///< of the least, 0 or less
+  std::int32_t above;  ///< largest channel less luma
+  std::int32_t least;  ///< least channel less luma, 0 or less
 };
 
-/// `share_of(v)` is a gain's part in the chroma sample's sum, and `one` that of gain 1.
+/// Scales luma. `share_of(v)` is the share of a gain in the sum of chroma, and `one` that of gain
+/// 1.
 template <typename Scale, typename ShareOf>
 LumaResult saturated_luma(const std::uint16_t* factors, const YuvWeights& weights,
                           std::int32_t most, std::int32_t code, const Spread& spread,
@@ -113,11 +114,11 @@ void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int m
 
 namespace {
 
-/// How far off a product or a sum of single precision may be, as a part of it, and a little more.
+/// Bound of the relative error of one rounding in single precision, a little enlarged.
 constexpr double kRoundedOnce = 0x1.1p-24;
 
-/// A number in single precision that fits, near to the exact one, or none: what channels become may
-/// lie too near a half on both sides.
+/// Float that fits, near the exact number, or NaN: results may lie too close to a half on both
+/// sides.
 struct NearNumber {
   float number = std::numeric_limits<float>::quiet_NaN();
   int steps = 0;
@@ -136,7 +137,7 @@ NearNumber nearest_number(float exact, const Fits& fits) {
   return {};
 }
 
-/// g where channels become g (v - k d). That may be rounded once before it becomes a whole number.
+/// g with which channels become g (v - k d), where that product is rounded once.
 NearNumber gain_of(SaturatedLevel level, const FusedRows& loops) {
   return nearest_number(static_cast<float>(level.scale * saturation::kOne), [&](float gain) {
     const auto line = [&](double of_gain) {
@@ -148,8 +149,8 @@ NearNumber gain_of(SaturatedLevel level, const FusedRows& loops) {
   });
 }
 
-/// W / 2^22 where channels become that less s d, for the slope s that is given. s d may be rounded,
-/// and the difference is: both are parts of W.
+/// W / 2^22 with which channels become that less slope d. Both the product and the difference may
+/// be rounded; their errors are relative to W.
 NearNumber value_of(SaturatedLevel level, float slope, const FusedRows& loops) {
   return nearest_number(
       static_cast<float>(level.scale * saturation::kOne * level.v), [&](float value) {
@@ -160,7 +161,7 @@ NearNumber value_of(SaturatedLevel level, float slope, const FusedRows& loops) {
       });
 }
 
-/// Whether `inexact` is 0 of a level, v > 0.
+/// Returns true where `inexact` of a level, v > 0, is 0.
 bool has_exact_slope(std::uint32_t level, std::uint32_t factor, std::uint32_t v) {
   const std::uint64_t product = std::uint64_t{factor} * level;  // at most 2^40
   const std::uint64_t unit = std::uint64_t{v} << tone::kCurveBits;
@@ -181,7 +182,7 @@ void put_number(SaturatedGains::Numbers& numbers, std::size_t v, float number) {
     numbers.bytes[256 * b + v] = static_cast<std::uint8_t>(bits_of(number) >> (8 * b));
 }
 
-/// The levels of a frame, 0 to M, that have pixels.
+/// Levels of a frame, 0 to M, that have pixels.
 struct PresentLevels {
   const ValueHistogram& present;
   std::size_t last;
@@ -193,7 +194,7 @@ SaturatedLevel level_of(const SaturatedGains& gains, std::size_t v) {
   return {static_cast<std::int32_t>(v), gains.factors[v], gains.scales[v], {}, {}};
 }
 
-/// Gains where one k serves all levels. False where a level has none.
+/// Makes gains for a common k. Returns false where a level has none.
 bool make_gains_of_levels(const PresentLevels& levels, const FusedRows& loops,
                           SaturatedGains& gains) {
   gains.factor = static_cast<float>(gains.factors[0]) / saturation::kOne;
@@ -231,8 +232,8 @@ void make_lines_of_levels(const PresentLevels& levels, const FusedRows& loops,
 
 namespace {
 
-/// 65536 / k for words: rounded up where no level gets more by it than it may have, so that what
-/// lies just on a limit is not taken to be past it.
+/// 65536 / k for 16-bit products: rounded up if that lets no level pass its limit, so that pixels
+/// exactly on a limit are not taken for ones beyond it.
 std::uint16_t limit_share_of(std::uint32_t k) {
   if (k <= saturation::kOne) return 0xFFFF;
   constexpr std::uint32_t kWhole = 65536 * saturation::kOne;
@@ -298,8 +299,8 @@ bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, Satu
   if (!of_one_factor(gains) || (k << bits) % saturation::kOne != 0) return false;
   const auto share = static_cast<std::int32_t>((k << bits) / saturation::kOne);  // at most 16
   gains.word_weights = static_cast<std::int16_t>(share * 256 + (((1 << bits) - share) & 255));
-  // A half of a last bit, and more. What a sum of `bits` more bits becomes changes where gains are
-  // fractions (2n + 1) / (2c) with c <= 255 * 2^bits, which lie more than 6 margins apart.
+  // More than half of the last bit. With `bits` fractional bits, results change where gains are
+  // fractions (2n + 1) / (2c) with c <= 255 * 2^bits, which are more than 6 margins apart.
   constexpr double kMargin = 1.25 / (2 << kSaturatedWordBits);
   gains.word_gains.fill(std::uint64_t{1} << (32 + kSaturatedWordBits - bits));
   for (std::uint32_t v = 1; v < 256; ++v) {
@@ -321,36 +322,37 @@ bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, Satu
 
 namespace {
 
-/// A level whose channels become floor(at_value - d slope), d from 0 to `last`, beyond which S
-/// would pass 1.
+/// Exact line of a level: channels become floor(at_value - d slope) for d from 0 to `last`, beyond
+/// which S would pass 1.
 struct ExactLine {
   std::uint32_t v;
-  std::int64_t at_value;  ///< W + 1/2, in 2^-32
+  std::int64_t at_value;  ///< W + 1/2, in units of 2^-32
   std::int32_t last;
 };
 
-/// How far a line of some slope may be moved, in 2^-32, for its channels to become what they
-/// should: from `low` to just below `high`.
+/// Range by which a line of some slope may be shifted, in units of 2^-32, with all results still
+/// exact: from `low` to just below `high`.
 struct LineRoom {
   std::int64_t low, high;
 };
 
-/// An entry of LineTables in the first order, from the lower halves of words and a slope.
+/// Packs an entry of LineTables in the first order: low halves of b and A, and both halves of a
+/// slope.
 std::uint64_t word_line(std::uint64_t start, std::uint64_t at_start, std::uint64_t slope24) {
   return (start & 0xFFFF) | (at_start & 0xFFFF) << 16 | (slope24 >> 16 & 0xFFFF) << 32 |
          (slope24 & 0xFFFF) << 48;
 }
 
-/// The entry of a line with a slope of 24 fraction bits that has this room, or 0. At v it is
-/// A 2^16 + (v + b) slope24, in 2^-24: A alone reaches every 256th part of a level, and b, of which
-/// seven bits are free, every 2^15th where the slope is odd.
+/// Entry of a line with a slope of 24 fractional bits within this range, or 0. At v the line is A
+/// 2^16 + (v + b) slope24, in units of 2^-24. A alone reaches every 256th of a level; b, of which
+/// seven bits are free, refines that to 2^-15 where the slope is odd.
 std::uint64_t fitting_line(const ExactLine& line, std::uint64_t slope24, const LineRoom& room) {
   const std::int64_t most = (line.at_value + room.high - 1) >> 8;
   const std::int64_t least = (line.at_value + room.low + 255) >> 8;
   if (most < least) return 0;
   const auto width = static_cast<std::uint64_t>(most - least);
-  // With b a channel that lies `last` under v comes to an odd multiple of 256, and those below it
-  // have bit 8 clear.
+  // b is chosen so that a channel `last` below v comes to an odd multiple of 256, and channels
+  // further below have bit 8 clear.
   const std::uint64_t first = 256 - (line.v - static_cast<std::uint32_t>(line.last));
   for (std::uint64_t b = first; b + 255 < 65536; b += 512) {
     const std::uint64_t at_start = static_cast<std::uint64_t>(most) - (line.v + b) * slope24;
@@ -359,7 +361,7 @@ std::uint64_t fitting_line(const ExactLine& line, std::uint64_t slope24, const L
   return 0;
 }
 
-/// What channels of a level become by how far they lie under v, up to the last of a line.
+/// Exact results of a level by distance d below v, up to the last of the line.
 using LineResults = std::array<std::int32_t, 256>;
 LineResults exact_results(const ExactLine& line, const SaturatedLevel& level) {
   LineResults results;
@@ -370,7 +372,7 @@ LineResults exact_results(const ExactLine& line, const SaturatedLevel& level) {
   }
   return results;
 }
-/// The room that they leave a line of this slope.
+/// Range of shifts that these results leave to a line of this slope.
 LineRoom exact_room(const ExactLine& line, const LineResults& results, std::uint64_t slope24) {
   LineRoom room{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
   for (std::int32_t d = 0; d <= line.last; ++d) {
@@ -382,7 +384,7 @@ LineRoom exact_room(const ExactLine& line, const LineResults& results, std::uint
   return room;
 }
 
-/// The entry of level v, or 0 where none was found.
+/// Entry of level v, or 0 where none was found.
 std::uint64_t word_line_of(const SaturatedGains& gains, std::uint32_t v, const FusedRows& loops) {
   const std::uint32_t level = gains.levels[v];
   const std::uint32_t factor = gains.factors[v];
@@ -392,8 +394,8 @@ std::uint64_t word_line_of(const SaturatedGains& gains, std::uint32_t v, const F
       v, (std::int64_t{level} << (32 - tone::kCurveBits)) + (std::int64_t{1} << 31),
       static_cast<std::int32_t>(saturation::kOne * v / std::max(factor, saturation::kOne))};
   const std::uint64_t nearest = (slope + 128) >> 8;
-  // What results leave over when they are rounded down, by a slope that is half a 2^-32 off at
-  // most: where that cannot carry one over a whole number, they are the room.
+  // Quick test: fractional parts of all results for a slope that is at most half of 2^-32 off. If
+  // that error cannot carry one over a whole number, the parts give the range directly.
   const WordRange parts = loops.word_range(static_cast<std::uint32_t>(line.at_value),
                                            static_cast<std::uint32_t>(slope), line.last + 1);
   const std::int64_t doubt = slope * v == product ? 0 : line.last / 2 + 1;
@@ -504,7 +506,8 @@ void saturate_yuv(const SaturatedGains& gains, const std::uint64_t* gain48, Samp
         sum += result.share;
       }
     }
-    // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.
+    // Stored at the end, as luma[0] and luma[1] may be the same row, and `in` and `out` the same
+    // memory.
     for (std::size_t r = 0; r < rows; ++r)
       std::copy_n(luma[r].begin(), end - first, out.luma[r] + first);
     out.cb[c] = byte_of(scale_chroma_exact(cb, static_cast<std::uint64_t>(sum), count));
@@ -542,7 +545,7 @@ void saturate_deep_yuv(const SaturatedCurve& curve, const DeepSamples& form, con
                         saturation::least_above_luma(form.weights, u, w)};
     const std::size_t end = std::min(first + columns, n);
     std::int64_t sum = 0;
-    // In a cell with one row of luma both rows are one, and rows is 1.
+    // A cell with one row of luma has rows = 1.
     for (std::size_t r = 0; r < static_cast<std::size_t>(cells.rows); ++r) {
       for (std::size_t x = first; x < end; ++x) {
         const LumaResult result =

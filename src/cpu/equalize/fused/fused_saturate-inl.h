@@ -1,16 +1,15 @@
-// What both colour models share of pass 2 of fused_rows.h where saturation is changed too;
-// included once for each target.
+// Common part of pass 2 of fused_rows.h with changed saturation, for RGB and YCbCr; included once
+// for each target.
 //
-// With g the gain of v, a channel v - d becomes g (v - k d), where k is its level's factor or,
-// where that takes S above 1, v / (v - m): the smaller of both. v - k d is exact in single
-// precision, and g is one that rounds as the exact gain does. Where levels have a k each, W - s d
-// is the same with s = k g: W and s are looked up together, and nothing is to be made of v. Only
-// where v / (v - m) serves may the result be on the wrong side of a half: such pixels are redone by
-// the plain loops. Of the three channels of a pixel, it can be the middle one alone, as v becomes
-// W, and m becomes 0.
+// A channel v - d becomes g (v - k d), with g the gain of v and k its factor or, where k takes S
+// above 1, v / (v - m): the lesser of both. v - k d is exact in single precision, and g is chosen
+// to round as the exact gain does. Where k depends on the level, W - s d with s = k g is the same;
+// W and s are looked up together. Only with v / (v - m) a result may land on the wrong side of a
+// half; the plain loops redo such pixels. Of a pixel's three channels only the middle one is at
+// risk, as v becomes W and m becomes 0.
 //
-// A vector is asked first, in bytes, whether any of its pixels may come to S = 1: where none does,
-// it takes no reciprocals and has none to redo.
+// A test in bytes first finds vectors in which no pixel can reach S = 1: they need no reciprocals
+// and have nothing to redo.
 #if defined(EQUALUX_FUSED_SATURATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_INL_H
 #undef EQUALUX_FUSED_SATURATE_INL_H
@@ -22,18 +21,18 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Distance from a whole number beyond which a result may be on the wrong side. Factors v / (v - m)
-/// are less than 2^-22 of themselves off, gains and W 2^-21.1, and products and sums of single
-/// precision 2^-24 each: together below 2^-20.1, and so 2.3e-4 of 255.
+/// Distance from the nearest whole number above which a result may be wrong. Relative errors:
+/// factors v / (v - m) below 2^-22, gains and W 2^-21.1, products and sums of single precision
+/// 2^-24 each; together below 2^-20.1, which is 2.3e-4 of 255.
 constexpr float kSureSaturated = 0.5f - 1.0f / 4096.0f;
 
-/// Vector k of four, for the bytes k, 4 + k, 8 + k ... of a V8.
+/// Vector k of four: bytes k, 4 + k, 8 + k ... of a V8.
 HWY_INLINE VF part_of(const Floats& f, std::size_t k) {
   return k == 0 ? f.f0 : k == 1 ? f.f1 : k == 2 ? f.f2 : f.f3;
 }
 
-/// What the levels of a vector have where one k serves all of them, and else: W, and how much less
-/// a channel becomes for each code that it lies under v.
+/// Numbers of a vector's levels: gain and the common k, or W and the slope by which a channel falls
+/// for each code below v.
 struct LevelGains {
   Floats gain;
   VF factor;
@@ -43,7 +42,7 @@ struct LevelLines {
   Floats slope;
 };
 
-/// SaturatedGains by v, in three steps as FixedLookup has them.
+/// Look-up of SaturatedGains by v, in the three steps of FixedLookup.
 template <bool kUniform>
 class LevelLookup;
 
@@ -66,13 +65,13 @@ class LevelLookup<true> : SteppedLookup<std::uint64_t> {
   VF factor_;
 };
 
-/// Lines come by loads straight into vectors, the two of each half of 16 bytes in turn, so that one
-/// shuffle within halves takes all values, or slopes.
+/// Loads 64-bit lines straight into vectors, alternating between the halves of 16 bytes, so that
+/// one shuffle within halves extracts all values or all slopes.
 template <>
 class LevelLookup<false> {
  public:
   struct Numbers {
-    VF lines[8];  ///< two vectors for the bytes k, 4 + k, 8 + k ...
+    VF lines[8];  ///< two vectors for bytes k, 4 + k, 8 + k ...
   };
 
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables) : table_(tables.lines.data()) {}
@@ -118,7 +117,7 @@ class LevelLookup<false> {
   const std::uint64_t* table_;
 };
 #else
-/// Floats by v.
+/// Look-up of floats by v.
 class FloatLookup {
  public:
 #if EQUALUX_VBMI
@@ -176,7 +175,7 @@ class LevelLookup<false> {
 };
 #endif
 
-/// Where S may come to 1.
+/// Test for S = 1.
 class MayReachOne {
  public:
   explicit HWY_INLINE MayReachOne(const SaturatedGains& gains)
@@ -188,9 +187,9 @@ class MayReachOne {
 #endif
   {
   }
-  /// Not 0 where a pixel may, whose least channel lies `below` under v. With kUniform all k are
-  /// one, else it is the largest that tells where bytes cannot be looked up, or the most by which a
-  /// level's share is less than v.
+  /// Returns not 0 for pixels that may reach S = 1; their least channel is `below` under v.
+  /// Conservative: with kUniform it is by the common k, else by free_below of v where bytes can be
+  /// looked up, and otherwise by the largest k and most_held together.
   template <bool kUniform>
   HWY_INLINE V8 operator()(V8 v, V8 below) const {
 #if EQUALUX_VBMI
@@ -214,7 +213,7 @@ class MayReachOne {
 #endif
 };
 
-/// 1 / x of whole numbers from 1 on, less than 2^-22.5 of itself off.
+/// 1 / x of whole numbers from 1 on, with a relative error below 2^-22.5.
 HWY_INLINE VF reciprocal_of(VF x) {
 #if HWY_ARCH_X86
   const VF about = hn::ApproximateReciprocal(x);
@@ -224,7 +223,7 @@ HWY_INLINE VF reciprocal_of(VF x) {
 #endif
 }
 
-/// A result over the bits of kWhole, and how far it lay from that.
+/// Result in the low bits of kWhole's float, and its distance from the exact product.
 struct Scaled {
   VF shifted;
   VF distance;
@@ -242,13 +241,12 @@ HWY_INLINE Scaled rounded(VF x) {
 
 using FloatMask = hn::Mask<DF>;
 
-/// Of lanes whose limit serves those that may be on the wrong side. A gain that is not a number is
-/// one.
+/// Lanes of `limited` whose result may be wrong, also where a gain is NaN.
 HWY_INLINE FloatMask doubtful(FloatMask limited, VF distance) {
   return hn::AndNot(hn::Le(hn::Abs(distance), hn::Set(DF(), kSureSaturated)), limited);
 }
-/// Results of lanes that are not to be redone. A gain that is not a number has bits in bytes that
-/// are other pixels' when lanes are joined.
+/// Results of lanes that are not redone, 0 for others: bits of a NaN would spill into bytes of
+/// other pixels when lanes are joined.
 HWY_INLINE V32 sure_bits(FloatMask bad, VF shifted) {
   return hn::IfThenZeroElse(hn::RebindMask(D32(), bad), hn::BitCast(D32(), shifted));
 }
@@ -267,7 +265,7 @@ HWY_INLINE void clear(FloatMask (&m)[4]) {
     x = hn::Lt(hn::Zero(DF()), hn::Zero(DF()));
 }
 
-/// Runs `redo(i)` for every byte i that is not 0.
+/// Calls redo(i) for every byte i that is not 0.
 template <typename Redo>
 HWY_INLINE void for_flagged(const std::uint8_t (&flags)[kBytes], const Redo& redo) {
   constexpr std::size_t kStep = std::min<std::size_t>(8, kBytes);
@@ -281,7 +279,7 @@ HWY_INLINE void for_flagged(const std::uint8_t (&flags)[kBytes], const Redo& red
   }
 }
 
-/// Calls body(uniform, limits) with what a frame's gains are, as constants.
+/// Calls body(uniform, limits) with these properties of a frame's gains as compile-time constants.
 template <typename Body>
 HWY_INLINE void with_kinds(const SaturatedGains& gains, const Body& body) {
   using Yes = std::true_type;

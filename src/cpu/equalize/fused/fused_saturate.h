@@ -2,11 +2,11 @@
 
 #include "src/cpu/equalize/fused/fused_rows.h"
 
-/// What fused_rows.cpp takes of fused_saturate_rgb.cpp for each target.
+/// Interface between fused_rows.cpp and fused_saturate_rgb.cpp, for each target.
 namespace equalux {
 
-/// One target's loops that change the saturation of packed RGB, and how their tables are tried, as
-/// FusedRows has them.
+/// Loops of one target for the saturation of packed RGB, and the tests of their tables; the members
+/// are those of FusedRows.
 struct SaturatingRgbRows {
   decltype(FusedRows::saturate_rgb) row;
   decltype(FusedRows::saturates_exactly) exactly;

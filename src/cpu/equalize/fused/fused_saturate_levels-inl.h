@@ -1,5 +1,4 @@
-// How levels are tried of which fused_rows.h makes tables for saturation; included once for each
-// target.
+// Tests of levels when the tables of saturation are made; included once for each target.
 #if defined(EQUALUX_FUSED_SATURATE_LEVELS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_LEVELS_INL_H
 #undef EQUALUX_FUSED_SATURATE_LEVELS_INL_H
@@ -18,7 +17,7 @@ bool saturates_exactly(const SaturatedLevel& level) {
   const auto half = hn::Set(d, 0.5);
   const auto half_or_more = hn::Set(d, kHalfOrMore);
   constexpr auto kLanes = static_cast<std::int32_t>(hn::MaxLanes(hn::ScalableTag<double>()));
-  // Below 0 the limit serves, and past v it does not matter.
+  // Negative values are cut at 0, which is where S reaches 1; values beyond v do not matter.
   const auto on_line = [&](const ChannelLine& line, hn::Vec<decltype(d)> under) HWY_ATTR {
     return hn::Max(hn::NegMulAdd(under, hn::Set(d, line.step), hn::Set(d, line.at_value)),
                    hn::Zero(d));
@@ -53,7 +52,7 @@ WordRange word_range(std::uint32_t at, std::uint32_t step, std::int32_t n) {
     least = hn::Min(least, words);
     most = hn::Max(most, words);
   }
-  // The last ones, of which some were there before.
+  // Last vector, overlapping the one before.
   words = hn::Sub(first, hn::Set(d, static_cast<std::uint32_t>(n - kLanes) * step));
   return {hn::GetLane(hn::MinOfLanes(d, hn::Min(least, words))),
           hn::GetLane(hn::MaxOfLanes(d, hn::Max(most, words)))};

@@ -1,14 +1,13 @@
-// Packed RGB of fused_rows.h where saturation is changed, on targets whose vectors have no look-ups
-// in large tables, and where levels have a k each on those that have them; included once for each
-// target.
+// Saturation of packed RGB by lines in 16-bit words, on targets without permutes over large tables,
+// and with AVX3_DL where levels have a k each; included once for each target.
 //
-// What channels of a level become lies on a line, whose slope has 24 bits behind the point, for two
-// products of 16 bits. The four words of a level come by one load, straight into a vector; blends
-// of such vectors put the same word of neighbours side by side, for which each takes its level's
-// words in the order that goes with its place.
+// The results of a level lie on a line, whose slope has 24 fractional bits for two 16-bit products.
+// One load brings the four words of a level's line into a vector. Blends then place the same word
+// of neighbouring pixels side by side; for this each pixel uses the table in the order that suits
+// its place.
 //
-// Where S would pass 1 the line does not hold: such pixels, and those around them, are left to
-// other loops.
+// Where S would pass 1 the line is not valid: such pixels and those around them are left to other
+// loops.
 #if defined(EQUALUX_FUSED_SATURATE_LINES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_LINES_INL_H
 #undef EQUALUX_FUSED_SATURATE_LINES_INL_H
@@ -16,10 +15,10 @@
 #define EQUALUX_FUSED_SATURATE_LINES_INL_H
 #endif
 
-/// Whether the target has them.
+/// True for targets that have these loops.
 #undef EQUALUX_SATURATED_LINES
 #define EQUALUX_SATURATED_LINES (HWY_ARCH_X86 && (EQUALUX_FIXED_GAINS || EQUALUX_VBMI))
-/// Whether it takes them 32 bytes at a time.
+/// True where they use vectors of 32 bytes.
 #undef EQUALUX_LINES_OF_32
 #define EQUALUX_LINES_OF_32 (HWY_TARGET == HWY_AVX2 || EQUALUX_VBMI)
 
@@ -29,9 +28,9 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Runs some(kind, in, first, steps, out) for the steps of kPixels pixels of a row, kind its
-/// stores. It returns the first one that it leaves alone, where S comes to 1: for that and many
-/// pixels behind it, other(in, n, out) is run; the more, the fewer `some` found to do before.
+/// Runs some(kind, in, first, steps, out) over a row in steps of kPixels pixels; `kind` says how it
+/// stores. It returns the first step that it leaves alone, where S reaches 1. For that and a span
+/// behind it, other(in, n, out) is run; the span grows while `some` makes no progress.
 template <Stores kStores, std::size_t kStep, std::size_t kPixels, typename Some, typename Other>
 HWY_INLINE void saturate_steps_of(const std::uint8_t* in, std::size_t n, std::uint8_t* out,
                                   const Some& some, const Other& other) {
@@ -60,8 +59,7 @@ HWY_INLINE void saturate_steps_of(const std::uint8_t* in, std::size_t n, std::ui
   std::memcpy(out + kStep * done, rest_out, kStep * rest);
 }
 
-// Where vectors have 64 bytes half of one takes part: look-ups of single levels are most of the
-// work.
+// Vectors of 64 bytes use half of one: most of the work are the look-ups of single levels.
 using DLine8 = hn::CappedTag<std::uint8_t, EQUALUX_LINES_OF_32 ? 32 : 16>;
 using DLine16 = hn::Repartition<std::uint16_t, DLine8>;
 using DLine32 = hn::Repartition<std::uint32_t, DLine8>;
@@ -89,7 +87,7 @@ HWY_INLINE VLine16 blend_words(VLine16 a, VLine16 b) {
 #endif
 }
 
-/// Entries of the pixels whose v are bytes kFirst and kSecond of each 16 bytes from `v` on.
+/// Entries of two pixels for each 16 bytes from `v` on: those whose v are bytes kFirst and kSecond.
 template <std::size_t kFirst, std::size_t kSecond>
 HWY_INLINE VLine16 line_entries(const LineTable& table, const std::uint8_t* v) {
   const auto two = [&table](const std::uint8_t* of)
@@ -102,17 +100,17 @@ HWY_INLINE VLine16 line_entries(const LineTable& table, const std::uint8_t* v) {
 #endif
 }
 
-/// Words whose bit 8 is 0 where S would pass 1. Of `mixed` some words belong to no channel.
+/// Words whose bit 8 is 0 where S would pass 1. In `mixed` some words belong to no channel.
 struct InsideWords {
   VLine16 all, mixed;
 };
 HWY_INLINE void note(VLine16& inside, VLine16 words) {
   inside = hn::And(inside, words);
-  // Keeps the compiler from taking terms together as a tree, for which it keeps all of them.
+  // Keeps the compiler from rearranging the terms to a tree, for which it would spill them all.
   asm("" : "+x"(inside.raw));
 }
 
-/// Whether S would pass 1 anywhere.
+/// Returns true where S would pass 1 in any word.
 HWY_INLINE bool any_past(VLine16 inside) {
   const VLine16 bit = hn::Set(DLine16(), std::uint16_t{256});
 #if EQUALUX_LINES_OF_32
@@ -124,11 +122,11 @@ HWY_INLINE bool any_past(VLine16 inside) {
 #endif
 }
 
-/// Lines of a vector of words: b, A, and the slopes' halves.
+/// Lines of a vector of words: b, A, and both halves of the slopes.
 struct LineParts {
   VLine16 start, at_start, upper, lower;
 
-  /// What channels become, times 256.
+  /// Results of codes, times 256.
   template <bool kLimits>
   HWY_INLINE VLine16 at(VLine16 codes, VLine16& inside) const {
     const VLine16 along = hn::Add(codes, start);
@@ -142,7 +140,7 @@ HWY_INLINE VLine16 shuffled(VLine16 words, const std::uint8_t (&order)[16]) {
   return hn::BitCast(DLine16(),
                      hn::TableLookupBytes(hn::BitCast(d, words), hn::LoadDup128(d, order)));
 }
-/// Upper bytes of words, side by side with those of `odd`.
+/// High bytes of words of `even` and `odd`, interleaved.
 HWY_INLINE VLine8 upper_bytes(VLine16 even, VLine16 odd) {
   const DLine8 d;
   const VLine16 high = hn::Set(DLine16(), std::uint16_t{0xFF00});
@@ -155,10 +153,9 @@ HWY_INLINE VLine8 upper_bytes(VLine16 even, VLine16 odd) {
 #endif
 }
 
-/// kLineBytes pixels of three bytes, 16 for each 16 bytes of a vector. A channel's plane is every
-/// third byte of three vectors, each byte where it was: blends alone make it, and only turned by a
-/// byte do those of the first and the third channel have the order of pixels that the second one's
-/// has.
+/// kLineBytes pixels of three bytes, 16 for each 16 bytes of a vector. A plane consists of every
+/// third byte of three vectors, each in the place where it was: blends alone make it. The first and
+/// third channel are rotated by one byte to have the pixels in the order of the second.
 struct TripleLines {
   static constexpr std::size_t kStep = 3;
 
@@ -178,7 +175,7 @@ struct TripleLines {
       third[r] = hn::LoadDup128(d, mask);
     }
   }
-  /// Every third byte of a, b and c: from byte 0 of a on, from byte 1 and from byte 2.
+  /// Every third byte of a, b and c, from byte 0, 1 and 2 of a on.
   struct Thirds {
     VLine8 from0, from1, from2;
   };
@@ -186,7 +183,7 @@ struct TripleLines {
     const auto put = [this](VLine8& into, VLine8 bytes, std::size_t r) HWY_ATTR {
       into = hn::IfThenElse(hn::MaskFromVec(third[r]), bytes, into);
     };
-    // By mask, which SSE4 has in one register alone.
+    // Ordered by mask, as SSE4 blends need it in one fixed register.
     Thirds t{a, a, a};
     put(t.from1, b, 0);
     put(t.from2, c, 0);
@@ -213,8 +210,8 @@ struct TripleLines {
     pixels.v = most_of(pixels.plane[0], pixels.plane[1], pixels.plane[2]);
   }
 
-  /// Lines of the even or the odd bytes of the planes. Words 1 to 3 come out of the blends with
-  /// neighbours, or pairs of them, the other way round.
+  /// Lines of the even or odd bytes of the planes. Blends leave words 1 to 3 with neighbours, or
+  /// pairs of them, exchanged; a shuffle restores the order.
   template <std::size_t kOdd>
   static HWY_INLINE LineParts parts(const LineTables& tables, const std::uint8_t* v) {
     alignas(16) static constexpr std::uint8_t kSwapped[16] = {2,  3,  0, 1, 6,  7,  4,  5,
@@ -269,8 +266,8 @@ struct TripleLines {
   }
 };
 
-/// kLineBytes pixels of four bytes, of which kColor is the first colour; even bytes and odd ones
-/// are scaled in the words in which they lie.
+/// kLineBytes pixels of four bytes, kColor the first colour; even and odd bytes are scaled in the
+/// words in which they are.
 template <int kColor>
 struct QuadLines {
   static constexpr std::size_t kStep = 4;
@@ -324,8 +321,8 @@ struct QuadLines {
   }
 };
 
-/// Scales the steps of kLineBytes pixels of a row from `first` on. Returns how many are done: up to
-/// the first one in which S comes to 1, whose results are not right.
+/// Scales steps of kLineBytes pixels of a row from `first` on. Returns the number of steps done: up
+/// to the first in which S reaches 1, whose results are wrong.
 template <Stores kStores, bool kLimits, typename Form>
 HWY_NOINLINE std::size_t saturate_steps(const LineTables& tables, const std::uint8_t* in,
                                         std::size_t first, std::size_t steps, std::uint8_t* out) {

@@ -1,4 +1,4 @@
-// Packed RGB of fused_rows.h where saturation is changed; included once for each target.
+// Packed RGB of fused_rows.h with changed saturation; included once for each target.
 #if defined(EQUALUX_FUSED_SATURATE_RGB_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_RGB_INL_H
 #undef EQUALUX_FUSED_SATURATE_RGB_INL_H
@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// A vector of pixels of kStep bytes in planes; the fourth one is alpha's.
+/// Planes of a vector of pixels of kStep bytes; the fourth is alpha.
 template <std::size_t kStep>
 struct ColorPlanes {
   V8 plane[4];
@@ -47,7 +47,7 @@ struct ColorPlanes {
   HWY_INLINE V8 most() const { return max3(plane[0], plane[1], plane[2]); }
 };
 
-/// A vector of pixels on its way: their planes are read again where look-ups take time.
+/// Vector of pixels in flight. Planes are kept, as look-ups take several steps.
 template <std::size_t kStep, bool kUniform>
 struct StartedPixels {
   ColorPlanes<kStep> planes;
@@ -55,7 +55,7 @@ struct StartedPixels {
   typename LevelLookup<kUniform>::Numbers gains;
 };
 
-/// Whether S may come to 1 in a vector, or a level is to be redone.
+/// Returns true where S may reach 1 in a vector.
 template <std::size_t kStep, bool kUniform>
 HWY_INLINE bool may_reach_one(const MayReachOne& may,
                               const StartedPixels<kStep, kUniform>& pixels) {
@@ -65,7 +65,7 @@ HWY_INLINE bool may_reach_one(const MayReachOne& may,
                       hn::Eq(may.template operator()<kUniform>(pixels.v, below), hn::Zero(D8())));
 }
 
-/// What is taken off v, or off W, for each code that a channel lies under v.
+/// Lines of channels: start, which is v or W, and what is subtracted for each code below v.
 struct ChannelSlopes {
   Floats start;  ///< v or W
   VF step[4];
@@ -85,7 +85,7 @@ HWY_INLINE Scaled finished(const LevelLines&, std::size_t, VF result) {
   return rounded(result);
 }
 
-/// One vector's results; `kLimits` where S may come to 1.
+/// Results of one vector; kLimits where S may reach 1.
 template <bool kLimits, std::size_t kStep, bool kUniform, typename Levels>
 HWY_INLINE ColorPlanes<kStep> saturated_planes(const Levels& g,
                                                const StartedPixels<kStep, kUniform>& pixels,
@@ -102,7 +102,7 @@ HWY_INLINE ColorPlanes<kStep> saturated_planes(const Levels& g,
     const Floats middle = to_floats(hn::Sub(v, hn::Max(low, hn::Min(high, plane[2]))));
     for (std::size_t i = 0; i < 4; ++i) {
       const VF limit = hn::Mul(part_of(slopes.start, i), reciprocal_of(part_of(spread, i)));
-      // Of what is not a number, too.
+      // Negated comparison, true for NaN too.
       const FloatMask reaches = hn::Not(hn::Ge(limit, slopes.step[i]));
       slopes.step[i] = hn::Min(slopes.step[i], limit);
       bad[i] = doubtful(reaches, finished(g, i, slopes.at(i, part_of(middle, i))).distance);
@@ -124,7 +124,7 @@ HWY_INLINE ColorPlanes<kStep> saturated_planes(const Levels& g,
   return result;
 }
 
-/// Redoes flagged pixels of a vector, of which `in` is a copy.
+/// Redoes the flagged pixels of a vector; `in` is a copy of it.
 template <std::size_t kStep>
 HWY_NOINLINE void redo_pixels(const SaturatedGains& gains, const RgbLayout& at,
                               const std::uint8_t (&flags)[kBytes], const std::uint8_t* in,
@@ -171,7 +171,7 @@ void saturate_pixels(const SaturatedGains& gains, Stores stores, const RgbLayout
   };
   const std::size_t vectors = n / kBytes;
   const auto all = [&](auto kind) HWY_ATTR {
-    // The next but one is loaded, and the next one looked up, while this one is scaled.
+    // Pipeline: vector i + 2 is loaded, i + 1 looked up, i scaled.
     Pixels ring[4];
     const auto start_at = [&](std::size_t i) HWY_ATTR {
       if (i < vectors) start(ring[i % 4], in + kStep * kBytes * i);
@@ -219,9 +219,9 @@ void saturate_floats(const SaturatedGains& gains, Stores stores, const RgbLayout
 }
 
 #if EQUALUX_VBMI
-/// Pixels of four bytes, kColor their first colour byte, where one k serves all levels, in the
-/// lanes in which they lie, as scale_quads() has them. With kLimits it stops before the first
-/// vector in which S would pass 1, as a negative channel tells. Returns how many pixels are done.
+/// Scales pixels of four bytes with a common k in their own lanes, as scale_quads(); kColor is the
+/// first colour byte. With kLimits it stops before the first vector in which S would pass 1, which
+/// a negative channel shows. Returns the number of pixels done.
 template <int kColor, Stores kStores, bool kLimits>
 HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std::uint8_t* in,
                                         std::size_t n, std::uint8_t* out) {
@@ -247,7 +247,7 @@ HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std:
     V8 result[4];
     V32 least = hn::Zero(d);  // negative where a channel is
     for (std::size_t i = 0; i < 4; ++i) {
-      // v - k (v - c) is (1 - k) v + k c, whose products and sum are exact.
+      // v - k (v - c) = (1 - k) v + k c; products and sum are exact.
       const VF of_value = hn::Mul(to_float(v[i]), rest);
       const auto channel = [&](V32 lanes) HWY_ATTR {
         const VF code = to_float(hn::And(lanes, hn::Set(d, 0xFFU)));
@@ -268,7 +268,7 @@ HWY_NOINLINE std::size_t saturate_quads(const SaturatedGains& tables, const std:
   return x;
 }
 
-/// The same of pixels of three bytes, by planes.
+/// saturate_quads() for pixels of three bytes, by planes.
 template <Stores kStores, bool kLimits>
 HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const std::uint8_t* in,
                                           std::size_t n, std::uint8_t* out) {
@@ -276,7 +276,7 @@ HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const st
   const LevelLookup<true> lookup(tables);
   const VF factor = hn::Set(DF(), tables.factor);
   const VF rest = hn::Set(DF(), 1 - tables.factor);
-  // Planes and V of the next but one, while this one is scaled.
+  // Pipeline: planes and v of vector i + 2 while i is scaled.
   struct Started {
     ColorPlanes<3> planes;
     V8 v;
@@ -310,7 +310,8 @@ HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const st
         lanes[i] = scale_lanes<Clip::nowhere>(part[i], part_of(levels.gain, i));
       }
       if constexpr (kLimits) {
-        // One operation for three, which GCC does not put off until all channels are there.
+        // One ternary operation for three terms, which GCC cannot delay until all channels are
+        // there.
         const auto any = [](V32 so_far, VF a, VF b) HWY_ATTR {
           return V32{_mm512_ternarylogic_epi32(so_far.raw, _mm512_castps_si512(a.raw),
                                                _mm512_castps_si512(b.raw), 0xFE)};
@@ -328,8 +329,7 @@ HWY_NOINLINE std::size_t saturate_triples(const SaturatedGains& tables, const st
 using SaturateSome = std::size_t (*)(const SaturatedGains& tables, const std::uint8_t* in,
                                      std::size_t n, std::uint8_t* out);
 
-/// A whole row by one of these: what that leaves alone, and many pixels behind it, are left to
-/// saturate_floats().
+/// Runs `some` over a row; where it stops, saturate_floats() does that vector and a span behind it.
 HWY_INLINE void saturate_row_by(SaturateSome some, const SaturatedGains& gains, Stores stores,
                                 const RgbLayout& at, const std::uint8_t* in, std::size_t n,
                                 std::uint8_t* out) {

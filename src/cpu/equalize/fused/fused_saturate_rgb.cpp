@@ -1,5 +1,5 @@
-// The loops of fused_rows.h that change the saturation of packed RGB; a file of their own, as all
-// take long to compile.
+// Loops of fused_rows.h for the saturation of packed RGB. A file of its own, to compile beside the
+// others.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,7 +16,7 @@
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/highway.h>
 
-// Each builds on those before.
+// Order matters: each header uses those before it.
 // clang-format off
 #include "src/cpu/equalize/fused/fused_rows-inl.h"
 #if EQUALUX_HAS_VECTORS

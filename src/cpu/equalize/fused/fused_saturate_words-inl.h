@@ -1,10 +1,10 @@
-// Pixels of three bytes of fused_rows.h where saturation is changed by one k for all levels, a
-// multiple of a quarter; included once for each target. For vectors of 16 bytes: with larger ones,
-// and pixels of four bytes, those of fused_saturate_lines-inl.h take less time.
+// Saturation of pixels of three bytes for a common k that is a multiple of 1/4; included once for
+// each target. Only for vectors of 16 bytes: with larger ones, and for pixels of four bytes, the
+// loops of fused_saturate_lines-inl.h are faster.
 //
-// With few bits behind the point, v - k (v - c) is one sum of two products of bytes, and the 16-bit
-// products of fused_fixed-inl.h scale it. Where it is negative S would pass 1: such pixels, and
-// those around them, are left to other loops.
+// With so few fractional bits, v - k (v - c) is one sum of two byte products (maddubs), which the
+// 16-bit products of fused_fixed-inl.h scale. A negative sum means that S would pass 1: such pixels
+// and those around them are left to other loops.
 #if defined(EQUALUX_FUSED_SATURATE_WORDS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_WORDS_INL_H
 #undef EQUALUX_FUSED_SATURATE_WORDS_INL_H
@@ -12,7 +12,7 @@
 #define EQUALUX_FUSED_SATURATE_WORDS_INL_H
 #endif
 
-/// Whether the target has them.
+/// True for targets that have these loops.
 #undef EQUALUX_SATURATED_WORDS
 #define EQUALUX_SATURATED_WORDS (HWY_MAX_BYTES == 16 && HWY_ARCH_X86)
 
@@ -22,13 +22,13 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// The products of pairs of bytes with pairs of signed ones, added up in words.
+/// Products of pairs of bytes and pairs of signed bytes, added in words.
 HWY_INLINE VI16 pair_sums(V8 pairs, VI16 weights) {
   return VI16{_mm_maddubs_epi16(pairs.raw, weights.raw)};
 }
 
-/// Where the values of the channels of 16 bytes of packed pixels stand in as many bytes from a
-/// pixel's first on, by how far into that pixel they begin.
+/// Shuffles that spread v to all channels of 16 packed bytes: positions of v in bytes from a
+/// pixel's first on, by the byte of that pixel at which the 16 begin.
 struct TripleValues {
   alignas(64) std::uint8_t order[3][kBytes];
   constexpr TripleValues() : order{} {
@@ -40,9 +40,10 @@ struct TripleValues {
 };
 constexpr TripleValues kTripleValues;
 
-/// What Triples scale, with saturation changed.
+/// Triples with changed saturation.
 struct SaturatedWords : Triples<kSaturatedWordBits> {
-  /// V of every byte of vector i of a group, where Triples::values() has it of the first ones.
+  /// v for every byte of vector i of a group; Triples::values() stores it at the first byte of each
+  /// pixel.
   template <std::size_t i>
   static HWY_INLINE V8 values_of(const std::uint8_t* v) {
     constexpr std::size_t kAt = kBytes * i;
@@ -50,7 +51,7 @@ struct SaturatedWords : Triples<kSaturatedWordBits> {
     return hn::TableLookupBytes(hn::LoadU(D8(), from(kAt)),
                                 hn::Load(D8(), kTripleValues.order[kAt % 3]));
   }
-  /// Upper or lower halves of gains, by word.
+  /// Gains for a vector of words.
   template <std::size_t word>
   static HWY_INLINE V8 gains_of(const std::uint32_t* gains) {
     return load_halves(gains + TripleSpread::first(TripleSpread::group_of(word, 0)),
@@ -80,7 +81,7 @@ HWY_INLINE V8 saturated_vector(const std::uint8_t* v, const std::uint32_t* gains
   const auto word = [&](auto half, V8 pairs) HWY_ATTR {
     constexpr std::size_t kWord = 2 * i + half();
     const VI16 part = pair_sums(pairs, weights);
-    // Not their bits together, which GCC adds up as a tree, for which it keeps all of them.
+    // A minimum, not an OR of the bits, which GCC rearranges to a tree and spills all terms of.
     least = hn::Min(least, part);
     const V8 gain = SaturatedWords::gains_of<kWord>(gains);
     return hn::BitCast(DI16(), scale_words<kSaturatedWordBits>(hn::BitCast(D16(), part),
@@ -94,8 +95,8 @@ HWY_INLINE V8 saturated_vector(const std::uint8_t* v, const std::uint32_t* gains
   return pack_words(low, high);
 }
 
-/// Scales the blocks of a row from `first` on. Returns how many are done: up to the first one in
-/// which S comes to 1, whose results are not right.
+/// Scales blocks of a row from `first` on. Returns the number of blocks done: up to the first in
+/// which S reaches 1, whose results are wrong.
 template <Stores kStores, bool kLimits>
 HWY_NOINLINE std::size_t saturate_blocks(const SaturatedGains& tables, const std::uint8_t* in,
                                          std::size_t first, std::size_t blocks, std::uint8_t* out) {

@@ -1,8 +1,8 @@
-// YCbCr of fused_rows.h where saturation is changed; included once for each target.
+// YCbCr of fused_rows.h with changed saturation; included once for each target.
 //
-// d and v - m are those of a chroma sample, for all of the luma that it covers, unless v was
-// clamped: so k d, the reciprocal and the question whether S may come to 1 are made once for two or
-// four samples of luma.
+// d = v - y and v - m are properties of a chroma sample, the same for all luma it covers unless v
+// was clamped. So k d, the reciprocal and the test for S = 1 are computed once for two or four
+// samples of luma.
 #if defined(EQUALUX_FUSED_SATURATE_YUV_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_FUSED_SATURATE_YUV_INL_H
 #undef EQUALUX_FUSED_SATURATE_YUV_INL_H
@@ -18,35 +18,36 @@ HWY_INLINE bool all_zero(V8 x) {
   return hn::AllTrue(D8(), hn::Eq(x, hn::Zero(D8())));
 }
 
-/// Columns `at` and on of a row of kRows rows of luma.
+/// Row from column `at` on, of kRows rows of luma.
 template <std::size_t kRows, typename Row>
 HWY_INLINE Row advance_rows(const Row& row, std::size_t at, bool shared) {
   const std::size_t c = shared ? at / 2 : at;
   return {{row.luma[0] + at, kRows == 1 ? nullptr : row.luma[1] + at}, row.cb + c, row.cr + c};
 }
 
-/// Bits behind the point of luma that may be in doubt.
+/// Fractional bits of luma that may be doubtful.
 constexpr int kFineBits = 14;
 constexpr float kFineSteps = 1 << kFineBits;
 
-/// How many steps of the last of them it is off at most. In 2^-24 of W, where a part x of W is
-/// taken off: f is 2 off, f d 3, what remains of v another 1, the gain 2 n + 1 if it is n steps
-/// from the nearest, and the product 1, which is at most 3 x + (2 n + 3) (1 - x), less than 2^-13
-/// for n = 1 and 2^-12 for n = 3 with half a step for the last sum.
+/// Bound of the error of such luma, in its last fractional bits. In units of 2^-24 W, where the
+/// line takes x W off: f is off by 2, f d by 3, the rest of v by 1, a gain n floats from the
+/// nearest by 2 n + 1, the product by 1: at most 3 x + (2 n + 3) (1 - x), below 2^-13 for n = 1 and
+/// 2^-12 for n = 3. The last sum adds half a bit.
 constexpr int doubtful_steps(bool close) {
   return close ? 2 : 4;
 }
 
-/// kSureDistance where S does not come to 1 and no gain is more than one step from the nearest to
-/// the exact one, 3 in 2^-24 of itself. k, two sums and a product round once more each: 7 of 129.
+/// kSureDistance where S does not reach 1 and gains are at most one float from the nearest: their
+/// relative error is 3 times 2^-24. k, two sums and a product round once each: 7 times 2^-24 of
+/// 129.
 constexpr float kSureOfClose = 0.5f - 1.0f / 15000.0f;
 
-/// A vector of luma on its way.
+/// Vector of luma in flight.
 template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
-  V8 above;  ///< how far the largest channel lies over luma
-  /// Where chroma is shared, how far the least channel lies under the largest, in words by chroma
-  /// sample; else how far it lies under luma.
+  V8 above;  ///< largest channel less luma
+  /// With shared chroma the largest less the least channel, a word for each chroma sample;
+  /// otherwise luma less the least channel, in bytes.
   V8 range;
   typename LevelLookup<kUniform>::Numbers gains[kRows];
 
@@ -60,7 +61,7 @@ struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
     for (std::size_t r = 0; r < kRows; ++r)
       this->v[r] = hn::Min(values(k, hn::LoadU(D8(), in.luma[r]), above), k.most);
   }
-  /// Luma below black counts as black. start() leaves that out, as few vectors have any.
+  /// Sets v of luma below black to 0. start() leaves this out, as few vectors have any.
   HWY_INLINE void blacken(const YuvVectors<kCovered<kRows, kShared>>& k,
                           const LevelLookup<kUniform>& lookup, const YuvRowIn& in) {
     V8 darkest = hn::LoadU(D8(), in.luma[0]);
@@ -76,7 +77,7 @@ struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
     for (std::size_t r = 0; r < kRows; ++r)
       lookup.look_up(this->v[r], gains[r]);
   }
-  /// How far the least channel lies under luma, by luma sample.
+  /// Luma less the least channel, for each luma sample.
   HWY_INLINE V8 below() const {
     if constexpr (!kLimits) {
       return hn::Zero(D8());
@@ -86,15 +87,15 @@ struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
       return range;
     }
   }
-  /// The low bytes of words, twice.
+  /// Low bytes of words, doubled.
   static HWY_INLINE V8 doubled(V16 words) {
     const V16 low = hn::And(words, hn::Set(D16(), std::uint16_t{255}));
     return hn::BitCast(D8(), hn::Or(low, hn::ShiftLeft<8>(words)));
   }
 };
 
-/// Where S may come to 1 in a vector of luma, by its chroma: where v is less than k times what
-/// lies between the least channel and the largest. V that was clamped is taken for what it was.
+/// Test for S = 1 in a vector of luma, by chroma samples: v < k (largest - least channel).
+/// Conservative where v was clamped, as that difference is then above v - m.
 template <std::size_t kRows, bool kShared, bool kUniform>
 class LumaLimit {
  public:
@@ -105,7 +106,7 @@ class LumaLimit {
         factor_(hn::Set(DI16(), static_cast<std::int16_t>(4 * gains.most_factor))),
         most_held_(hn::Set(DI16(), gains.most_held)) {}
 
-  /// Not 0 where S may come to 1.
+  /// Returns not 0 where S may reach 1.
   HWY_INLINE V8 reached(const Luma& luma) const {
     if constexpr (!kShared) {
       return may_.template operator()<kUniform>(luma.v[0],
@@ -117,7 +118,7 @@ class LumaLimit {
         any = hn::Or(any, may_.template operator()<kUniform>(v, Luma::doubled(range)));
       return any;
     } else {
-      // Products are rounded down, and so away from 0.
+      // Products are rounded down, which is the safe side for negative ones.
       const VI16 range = hn::BitCast(DI16(), luma.range);
       const VI16 least = least_of(luma);
       VI16 room = hn::Add(least, hn::MulHigh(hn::Mul(range, hn::Set(DI16(), -64)), factor_));
@@ -125,12 +126,12 @@ class LumaLimit {
       return negative(room);
     }
   }
-  /// Not 0 where it may be above 1 without a change of saturation; of v that was not clamped.
+  /// Returns not 0 where S may be above 1 before any change, for v that was not clamped.
   HWY_INLINE V8 beyond(const Luma& luma) const {
     if constexpr (kShared) {
       return negative(hn::Sub(least_of(luma), hn::BitCast(DI16(), luma.range)));
     } else {
-      // By luma: what lies between the least channel and the largest may be more than a byte.
+      // Compared by luma, as largest less least channel may exceed a byte.
       return hn::SaturatedSub(luma.range, hn::Sub(luma.v[0], luma.above));
     }
   }
@@ -141,7 +142,7 @@ class LumaLimit {
   static HWY_INLINE V8 negative(VI16 words) {
     return hn::BitCast(D8(), hn::ShiftRight<15>(hn::BitCast(D16(), words)));
   }
-  /// The least v of the luma of each chroma sample, which has two columns.
+  /// Least v of the luma of each chroma sample, which has two columns.
   static HWY_INLINE VI16 least_of(const Luma& luma) {
     const D16 d;
     V8 least = luma.v[0];
@@ -156,14 +157,14 @@ class LumaLimit {
   VI16 most_held_;
 };
 
-/// A vector of luma, and what it tells its chroma.
+/// Scaled vector of luma, and its gains for chroma.
 struct SaturatedLuma {
   V8 luma;
   Floats gain;
 };
 
-/// How far luma lies under v, and v itself. Of black, and of luma below it, v is 1 and W too, so
-/// that f is 1 where k is over 1.
+/// Distance of luma below v, and v. For black and luma below it, v and W count as 1, so that f is 1
+/// where k is over 1.
 struct LumaScale {
   Floats under, value;
   Floats black;  ///< 1 where v is 0
@@ -173,7 +174,7 @@ struct LumaScale {
         value(to_floats(hn::Max(v, hn::Set(D8(), std::uint8_t{1})))),
         black(to_floats(hn::SaturatedSub(hn::Set(D8(), std::uint8_t{1}), v))) {}
 };
-/// What lanes become whose f is at most `inverse` times v, and what they tell their chroma.
+/// Scaled lanes whose f is at most v times `inverse`, and their gains for chroma.
 struct ScaledLuma {
   Scaled luma;
   VF gain;
@@ -203,7 +204,7 @@ HWY_INLINE ScaledLuma scaled_luma(const LevelLines& lines, const LumaScale& by, 
   result.gain = part_of(lines.slope, i);
   if constexpr (kLimits) {
     const VF limit = hn::Mul(hn::Add(value, part_of(by.black, i)), inverse);
-    // Of what is not a number, too.
+    // Negated comparison, true for NaN too.
     result.limited = hn::Not(hn::Ge(limit, result.gain));
     result.gain = hn::Min(result.gain, limit);
   }
@@ -211,7 +212,8 @@ HWY_INLINE ScaledLuma scaled_luma(const LevelLines& lines, const LumaScale& by, 
   return result;
 }
 
-/// Adds the lanes whose limit serves to `limited`, and of these the doubtful ones to `bad`.
+/// Scales a vector of luma. Adds lanes with f = v / (v - m) to `limited`, and the doubtful ones of
+/// these to `bad`.
 template <bool kLimits, typename With, typename Levels>
 HWY_INLINE SaturatedLuma saturated_luma_of(const With& with, const Levels& levels, V8 code, V8 v,
                                            V8 spread, FloatMask (&limited)[4],
@@ -243,7 +245,7 @@ HWY_INLINE SaturatedLuma saturated_luma_of(const With& with, const Levels& level
   }
   V8 result = join_bytes(lanes[0], lanes[1], lanes[2], lanes[3]);
   if (HWY_UNLIKELY(!all_zero(excess))) {
-    // v was clamped to white's, below luma, which becomes what it becomes without saturation.
+    // v was clamped to white, below luma: such luma is scaled without saturation.
     const VF white = with.white_gain;
     result = hn::IfThenElse(hn::Eq(excess, hn::Zero(d8)), result,
                             scale_bytes(y, {white, white, white, white}));
@@ -253,7 +255,7 @@ HWY_INLINE SaturatedLuma saturated_luma_of(const With& with, const Levels& level
           {gains[0], gains[1], gains[2], gains[3]}};
 }
 
-/// Redoes the flagged chroma samples of a vector of luma, of which `in` is a copy, and their luma.
+/// Redoes the flagged chroma samples of a vector and their luma; `in` is a copy of it.
 template <std::size_t kRows, bool kShared>
 HWY_NOINLINE void redo_cells(const SaturatedGains& gains, const std::uint64_t* gain48,
                              const YuvWeights& weights, const std::uint8_t (&flags)[kBytes],
@@ -268,29 +270,27 @@ HWY_NOINLINE void redo_cells(const SaturatedGains& gains, const std::uint64_t* g
   });
 }
 
-/// 256 k d in words, for the even and the odd bytes of a vector.
+/// 256 k d in words, for the even and odd bytes of a vector.
 struct WordPair {
   V16 even, odd;
 };
 
-/// What a row's vectors are scaled with; constants, too, which the compiler would make again for
-/// each vector.
+/// Constants of a row; kept in memory, as the compiler would compute them again for each vector.
 template <std::size_t kRows, bool kShared, bool kUniform>
 struct LumaSaturation {
   YuvVectors<kCovered<kRows, kShared>> k;
   LevelLookup<kUniform> lookup;
   LumaLimit<kRows, kShared, kUniform> limit;
-  V8 white;  ///< code of white
+  V8 white;  ///< luma code of white
   VF white_gain;
-  V16 uniform;       ///< k in 1 / saturation::kOne
+  V16 uniform;       ///< k, in units of 1 / saturation::kOne
   VF uniform_float;  ///< k
   V16 low_bytes;     ///< 255
-  /// Make single precision round to whole numbers, to whole multiples of 256, and to kFineBits
-  /// behind the point, and add the code of black; the last one adds a half and doubtful_steps()
-  /// too.
+  /// Addends that round single precision to whole numbers, to multiples of 256 and to kFineBits
+  /// fractional bits, and add the code of black. `fine` also adds a half and doubtful_steps().
   VF whole, whole_256, fine;
-  V32 doubt;   ///< twice doubtful_steps(), in the upper bits
-  float sure;  ///< kSureDistance, or more
+  V32 doubt;   ///< twice doubtful_steps(), in the top bits
+  float sure;  ///< kSureDistance or kSureOfClose
   bool ends;   ///< some v is that of black or of white
   bool exact;
 
@@ -315,13 +315,12 @@ struct LumaSaturation {
   }
 };
 
-/// What luma becomes that lies `under` below v, where k serves, and what it tells its chroma. With
-/// kAlike all luma is at or above black, whose code is added, and the samples of a chroma sample
-/// lie as far under v.
+/// New luma where f is k, `under` below v, and its gains for chroma. With kAlike all luma is at or
+/// above black, whose code is added, and the samples of a chroma sample are equally far below v.
 template <bool kAlike, bool kShared, bool kUniform>
 class FreeLuma;
 
-/// g (v - k d) for one k of all levels: 256 (v - k d) is a whole number of 16 bits.
+/// g (v - k d) with a common k: 256 (v - k d) is a whole number of 16 bits.
 template <bool kAlike, bool kShared>
 class FreeLuma<kAlike, kShared, true> {
  public:
@@ -360,7 +359,7 @@ class FreeLuma<kAlike, kShared, true> {
   WordPair less_;
 };
 
-/// W - s d for a k of each level.
+/// W - s d with a k for each level.
 template <bool kAlike, bool kShared>
 class FreeLuma<kAlike, kShared, false> {
  public:
@@ -393,7 +392,7 @@ template <bool kShared>
 struct ScaledChroma {
   ScaledPlane<kShared> cb, cr;
 
-  /// `total` are sums of what luma tells its chroma.
+  /// Scales chroma by `total`, the sums of gains.
   template <int kUnits>
   HWY_INLINE ScaledChroma(const Chroma<kShared, kUnits>& chroma,
                           const VF (&total)[kChromaParts<kShared>]) {
@@ -408,7 +407,7 @@ struct ScaledChroma {
       most = hn::Max(most, max_magnitude(cb.part[i].distance, cr.part[i].distance));
     return most;
   }
-  /// Where sums have no rounding, what is beyond the sure distance of a half is on it, and goes up.
+  /// Rounds halves up. Where sums are exact, what is not sure is on a half.
   HWY_INLINE void put_halves_up() {
     for (std::size_t i = 0; i < kChromaParts<kShared>; ++i) {
       for (Rounded* each : {&cb.part[i], &cr.part[i]}) {
@@ -424,9 +423,9 @@ HWY_INLINE bool all_sure(VF distance, float sure = kSureSaturated) {
   return hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), sure)));
 }
 
-/// Scales a vector where k serves all pixels and no luma lies over v. Where a result is in doubt
-/// nothing is written, and the answer is false. With kAlike all luma that a chroma sample covers
-/// lies as far under its v.
+/// Scales a vector in which f is k everywhere and no luma is above v. Returns false, with nothing
+/// written, where a result is doubtful. With kAlike the luma of a chroma sample is equally far
+/// below v.
 template <bool kAlike, Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_INLINE bool saturate_freely(const LumaSaturation<kRows, kShared, kUniform>& with,
                                 const LevelLookup<kUniform>& lookup,
@@ -465,15 +464,15 @@ HWY_INLINE bool saturate_freely(const LumaSaturation<kRows, kShared, kUniform>& 
   return true;
 }
 
-/// Colours of a chroma sample, in the lanes of a part.
+/// Colours of chroma samples, in the lanes of a part.
 struct CellColours {
-  VF above;    ///< of the largest channel over luma
+  VF above;    ///< largest channel less luma
   VF range;    ///< v - m, or 1 where that is 0
-  VF inverse;  ///< of that
+  VF inverse;  ///< reciprocal of range
 };
 template <bool kShared, typename Started>
 HWY_INLINE void make_cells(const Started& luma, CellColours (&cells)[kChromaParts<kShared>]) {
-  // Gray counts as if its channels lay 1 apart: at v = 0 there would be no quotient.
+  // Gray counts as if its channels were 1 apart: at v = 0 the quotient would not exist.
   const VF one = hn::Set(DF(), 1.0f);
   const auto cell = [&](VI32 above, VI32 range) HWY_ATTR {
     const VF wide = hn::Max(hn::ConvertTo(DF(), range), one);
@@ -494,7 +493,7 @@ HWY_INLINE void make_cells(const Started& luma, CellColours (&cells)[kChromaPart
   }
 }
 
-/// The bytes above kFineBits of lanes, b[k] to the bytes k, 4 + k, 8 + k ...
+/// Bytes above kFineBits of lanes, b[k] to bytes k, 4 + k, 8 + k ...
 HWY_INLINE V8 join_fine(const V32 (&x)[4]) {
 #if EQUALUX_FIXED_GAINS
   const D16 d;
@@ -512,8 +511,8 @@ HWY_INLINE V8 join_fine(const V32 (&x)[4]) {
 #endif
 }
 
-/// A vector of luma where S may come to 1, as `fine` has what it becomes; adds what it tells its
-/// chroma to `total`. With kBeyond S may be above 1, and stays so.
+/// Vector of luma where S may reach 1, in the format of `fine`; its gains are added to `total`.
+/// With kBeyond S may be above 1, and then stays.
 template <bool kBeyond>
 struct LimitedLuma {
   V32 bits[4];
@@ -561,7 +560,7 @@ struct LimitedLuma {
   }
 };
 
-/// saturate_freely() where S may come to 1.
+/// saturate_freely() where S may reach 1.
 template <bool kBeyond, Stores kStores, std::size_t kRows, bool kShared, bool kUniform>
 HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>& with,
                                  const LevelLookup<kUniform>& lookup,
@@ -574,7 +573,7 @@ HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>&
   VF total[kParts];
   for (VF& each : total)
     each = hn::Zero(DF());
-  // The parts behind the point in the upper bits: small ones are doubtful.
+  // Fractional parts, shifted to the top: small ones are doubtful.
   V32 least = with.doubt;
   for (std::size_t r = 0; r < kRows; ++r) {
     const LimitedLuma<kBeyond> limited(with, lookup.finish(ready.v[r], ready.gains[r]), ready.v[r],
@@ -592,8 +591,9 @@ HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>&
   return true;
 }
 
-/// The same as a function of its own, which leaves the loop around it shorter and more registers.
-/// On targets whose vectors wait in registers they would have to be stored for it.
+/// saturate_limited() as a function of its own: the loop around it stays short and keeps more
+/// registers. Not for targets whose vectors in flight are in registers, which would be spilled for
+/// the call.
 template <bool kBeyond, Stores kStores, std::size_t kRows, bool kShared, bool kUniform>
 HWY_NOINLINE bool saturate_limited_apart(const LumaSaturation<kRows, kShared, kUniform>& with,
                                          const StartedLuma<kRows, kShared, kUniform, true>& ready,
@@ -601,19 +601,19 @@ HWY_NOINLINE bool saturate_limited_apart(const LumaSaturation<kRows, kShared, kU
   return saturate_limited<kBeyond, kStores>(with, with.lookup, ready, out);
 }
 
-/// Scales a vector with V that was clamped, or luma below black, if k serves all pixels.
+/// Scales a vector with clamped v or luma below black, if f is k everywhere.
 template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_NOINLINE bool saturate_clamped(const LumaSaturation<kRows, kShared, kUniform>& with,
                                    const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
                                    const YuvRowIn in, const YuvRowOut out) {
-  // Luma over white lies over v.
+  // Luma above white is above v.
   V8 over = hn::SaturatedSub(hn::LoadU(D8(), in.luma[0]), with.white);
   if constexpr (kRows == 2)
     over = hn::Or(over, hn::SaturatedSub(hn::LoadU(D8(), in.luma[1]), with.white));
   return all_zero(over) && saturate_freely<false, kStores>(with, with.lookup, ready, in, out);
 }
 
-/// Not 0 where luma lies below black: colours may lift its v above that of black.
+/// Returns not 0 where luma is below black: colours may lift its v above that of black.
 template <std::size_t kRows, bool kShared, bool kUniform>
 HWY_INLINE V8 below_black(const LumaSaturation<kRows, kShared, kUniform>& with,
                           const YuvRowIn& in) {
@@ -622,14 +622,14 @@ HWY_INLINE V8 below_black(const LumaSaturation<kRows, kShared, kUniform>& with,
   return hn::SaturatedSub(with.k.offset, darkest);
 }
 
-/// Not 0 where v was clamped, or luma lies below black.
+/// Returns not 0 where v was clamped or luma is below black.
 template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_INLINE V8 unlike_luma(const LumaSaturation<kRows, kShared, kUniform>& with,
                           const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
                           const YuvRowIn& in) {
   const D8 d8;
-  // Where v was not clamped it is y and what the largest channel lies over that; past 255 such a
-  // sum never comes to white's v.
+  // Unless v was clamped it is luma plus `raise`. A sum past 255 wraps, and never equals the v of
+  // white.
   const V8 raise = hn::Sub(ready.above, with.k.offset);
   V8 unlike = below_black(with, in);
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -639,7 +639,7 @@ HWY_INLINE V8 unlike_luma(const LumaSaturation<kRows, kShared, kUniform>& with,
   return unlike;
 }
 
-/// Scales a vector by one of the three, if that is possible.
+/// Scales a vector by the first of the three functions that applies; returns false where none does.
 template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& with,
                                 const LevelLookup<kUniform>& lookup,
@@ -664,12 +664,12 @@ HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& 
     }
   }
   if (!all_zero(reached)) return false;
-  auto kept = ready;  // in memory, while the other may stay in registers
+  auto kept = ready;  // in memory, so that the other can stay in registers
   kept.blacken(with.k, with.lookup, in);
   return saturate_clamped<kStores>(with, kept, in, out);
 }
 
-/// The same of any vector.
+/// Scales any vector; the plain loops redo what is doubtful.
 template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_NOINLINE void saturate_vector(const LumaSaturation<kRows, kShared, kUniform>& with,
                                   const YuvWeights& weights, const SaturatedGains& gains,
@@ -707,9 +707,9 @@ HWY_NOINLINE void saturate_vector(const LumaSaturation<kRows, kShared, kUniform>
       store<kStores>(luma[r], d, out.luma[r]);
     return;
   }
-  // That is so where no limit serves, and all luma has inexact of 0. The others are redone.
+  // Valid where no limit applies and all luma has inexact = 0; other samples are redone.
   scaled.put_halves_up();
-  // As with curves that leave values where they are: halves are many, and none is in doubt.
+  // Curves that leave values unchanged give many halves, none of them doubtful.
   if (gains.exact && !(kLimits && (any_of(bad) || any_of(limited)))) {
     write_planes<kStores>(cb.codes(), cr.codes(), out);
     for (std::size_t r = 0; r < kRows; ++r)
@@ -768,7 +768,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   using Luma = StartedLuma<kRows, kShared, kUniform, kLimits>;
   const LumaSaturation<kRows, kShared, kUniform> with(weights, gains);
   const auto& k = with.k;
-  // Copies of their own, which stay in registers, as no function sees them.
+  // Local copies, which stay in registers as no function takes their address.
   const LevelLookup<kUniform> lookup(gains);
   const std::size_t vectors = n / kBytes;
   const bool undone = gains.undone;
@@ -795,7 +795,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
       }
     }
 #else
-    // V of the next beside the scaling of this one, in registers.
+    // Pipeline in registers: v of the next vector beside the scaling of this one.
     if (vectors == 0) return;
     Luma ready;
     ready.start(k, in);
