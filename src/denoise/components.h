@@ -8,36 +8,36 @@
 
 #include "src/format/layout.h"
 
-/// What noise reduction works on: components of frames, or of the fields of one parity.
+/// Components that noise reduction works on, of frames or of the fields of one parity.
 namespace equalux::denoise {
 
-/// Samples of one component in a sequence of pictures.
+/// Size of a component in a sequence of pictures.
 struct ComponentShape {
   int columns;
   int rows;
-  int shift_x;  ///< columns of the first component to one of this, as a shift
-  int shift_y;  ///< rows likewise
+  int shift_x;  ///< log2 of the luma columns of one sample
+  int shift_y;  ///< log2 of the luma rows of one sample
 };
 
-/// How the samples of all components are stored.
+/// Storage of samples.
 struct Words {
-  int depth;  ///< bits
+  int depth;  ///< unused bits below the value
   int shift;  ///< unused bits below
 };
 
-/// Where the rows of a picture lie in its frame.
+/// Rows of a picture in its frame.
 struct FrameRows {
   int first = 0;
   int step = 1;
 };
 
-/// Those of frames, or of their fields of a parity.
+/// Rows of frames, or of fields of a parity.
 [[nodiscard]] inline FrameRows frame_rows(std::optional<int> parity) {
   return parity ? FrameRows{*parity, 2} : FrameRows{};
 }
 
-/// Components in the order in which they are worked on: green goes first, since most of the light
-/// is its own.
+/// Components in the order of processing. Green comes first, as most of the light is in it; the
+/// first one decides on motion.
 [[nodiscard]] inline std::vector<int> component_order(PixelFormat format) {
   switch (traits(format).model) {
     case ColorModel::gray:
@@ -49,7 +49,7 @@ struct FrameRows {
   }
 }
 
-/// The samples of one field, whose rows are every second one.
+/// Samples of one field: every second row.
 template <typename Byte>
 [[nodiscard]] Samples<Byte> field_of(Samples<Byte> frame, int parity) {
   frame.first += frame.stride * parity;
@@ -58,15 +58,15 @@ template <typename Byte>
   return frame;
 }
 
-/// Those of a component of a ConstImageView or ImageView, or of its field of a parity.
+/// Samples of a component of a ConstImageView or ImageView, or of its field of a parity.
 template <typename View>
 [[nodiscard]] auto picture_samples(const View& view, int index, std::optional<int> parity) {
   const auto samples = samples_of(view, index);
   return parity ? field_of(samples, *parity) : samples;
 }
 
-/// Samples that belong to no component and are copied: the fourth of packed RGB, and of packed
-/// 4:2:2 of an odd width the one behind the last luma. Without columns where a format has none.
+/// Samples of no component, which are copied: the fourth of packed RGB, and in packed 4:2:2 of odd
+/// width the luma behind the last column. No columns where a format has none.
 template <typename View>
 [[nodiscard]] auto copied_samples(const View& view, std::optional<int> parity) {
   const FormatTraits& format = traits(view.desc.format);
@@ -82,7 +82,7 @@ template <typename View>
   return samples;
 }
 
-/// The components of frames, or of their fields of a parity, in component_order().
+/// Shapes of all components in component_order(), of frames or of fields of a parity.
 [[nodiscard]] inline std::vector<ComponentShape> component_shapes(const ImageDesc& desc,
                                                                   std::optional<int> parity) {
   const ConstImageView view{desc, {}, {}};

@@ -4,40 +4,41 @@
 
 #include "src/format/pixel_math.h"
 
-/// The arithmetic of noise reduction on single samples, in whole numbers, so that every backend
-/// gives the same bytes. Formulas and reasons: docs/algorithm.md, "Denoising".
+/// Arithmetic of noise reduction on single samples, in whole numbers, so that every backend gives
+/// the same bytes. docs/algorithm.md, "Denoising", has formulas and reasons.
 ///
-/// Samples and estimates have kSampleBits bits whatever the frame's depth: differences fit 16 bits,
-/// and an 8-bit level has 64 parts.
+/// Samples and estimates have kSampleBits bits at every depth of frames: differences then fit in 16
+/// bits, and an 8-bit level is 64 units.
 namespace equalux::denoise {
 
 inline constexpr int kSampleBits = 14;
 inline constexpr int kSampleMost = (1 << kSampleBits) - 1;
-/// An 8-bit level in units of samples.
+/// One 8-bit level in units of samples.
 inline constexpr int kLevel = 1 << (kSampleBits - 8);
-/// 1 of fractions that are multiplied by times().
+/// Unit of fractions that times() multiplies.
 inline constexpr int kOne = 1 << 15;
 
 EQUALUX_HD constexpr int clamp(int x, int least, int most) {
   return x < least ? least : (x > most ? most : x);
 }
 
-/// a · b / 2^15, rounded half up: what one instruction does with vectors of 16 bits.
+/// a · b / 2^15, rounded half up: one instruction in vectors of 16 bits (pmulhrsw).
 EQUALUX_HD constexpr int times(int a, int b) {
   return (a * b + kOne / 2) >> 15;
 }
 
-/// Noise of a plane by the level of its samples: a curve of
-/// straight lines over kSegments equal parts of the range.
+/// Segments of a curve of noise over the level of samples, piecewise linear over equal parts of the
+/// range.
 inline constexpr int kSegments = 16;
 inline constexpr int kKnotShift = kSampleBits - 4;
 
-/// A curve over levels by its values at 0, 2^kKnotShift, ..., each 0 to 2^15 - 1.
+/// Piecewise linear curve over levels. Knots are its values at 0, 2^kKnotShift, ..., each 0 to 2^15
+/// - 1.
 struct LevelCurve {
   std::int16_t knot[kSegments];
-  std::int16_t rise[kSegments];  ///< to the next knot
+  std::int16_t rise[kSegments];  ///< difference to the next knot
 
-  /// Its value at an estimate. Read in 256 steps a segment.
+  /// Value at an estimate, in 256 steps a segment.
   EQUALUX_HD int at(int estimate) const {
     const int segment = estimate >> kKnotShift;
     const int part = (estimate >> (kKnotShift - 8)) & 255;
@@ -45,45 +46,46 @@ struct LevelCurve {
   }
 };
 
-/// The largest standard deviation of noise, and of the option `noise`.
+/// Largest standard deviation of noise, also for the option `noise`.
 inline constexpr int kMostSigma = 64 * kLevel;
 
-/// Standard deviation of a plane's noise in units of samples, and what makes deviations of
-/// differences: 2^16 over it, at most 2^15 - 1.
+/// Standard deviation of a plane's noise over level, in units of samples, and 2^16 over it, at most
+/// 2^15 - 1, by which differences become deviations.
 struct NoiseCurves {
   LevelCurve sigma;
   LevelCurve inverse;
 };
 
-/// The frames that an estimate is the mean of, its weight, is a whole number below this.
+/// Number of weights, 0 to 31. A weight is the number of frames that an estimate averages.
 inline constexpr int kWeights = 32;
 
-/// What follows from a weight n, in units of 1 / 256.
+/// Functions of a weight n, in units of 1 / 256.
 struct WeightTables {
-  std::uint8_t keep[kWeights];       ///< of the old estimate in the new one: n / (n + 1)
-  std::uint8_t certainty[kWeights];  ///< 1 / sqrt(1 + 1 / n), 0 for 0: a difference has two noises
-  std::uint8_t left[kWeights];       ///< 1 / sqrt(n): of the noise, in the estimate
+  std::uint8_t keep[kWeights];  ///< share of the old estimate in the new one: n / (n + 1)
+  /// 1 / sqrt(1 + 1 / n), 0 for n = 0: a difference has the noise of both.
+  std::uint8_t certainty[kWeights];
+  std::uint8_t left[kWeights];  ///< 1 / sqrt(n): share of noise left in the estimate
 };
 [[nodiscard]] const WeightTables& weight_tables();
 
-/// An entry of WeightTables as a fraction for times().
+/// Entry of WeightTables as a fraction for times().
 EQUALUX_HD constexpr int fraction(std::uint8_t entry) {
   return entry << 7;
 }
 
-/// Unit of deviations: a sixteenth of the noise's standard deviation.
+/// Unit of deviations: 1/16 of the standard deviation of noise.
 inline constexpr int kSigma = 16;
 inline constexpr int kMostDeviation = 127;
 
-/// How far a sample is from its estimate, in units of the noise that both have together.
+/// Distance of a sample from its estimate, in units of the noise that both have together.
 EQUALUX_HD int deviation(int sample, int estimate, int inverse, int certainty) {
   const int difference = clamp(sample - estimate, -4095, 4095);
   return clamp(times(8 * difference, times(inverse, certainty)), -kMostDeviation, kMostDeviation);
 }
 
-/// Change at a sample, 0 to 255, where 0 is none: by the mean and by the mean magnitude of the 25
-/// deviations around it, and by its own. Of noise alone they are 0 +- 0.2, 0.8 +- 0.12 and 0 +- 1
-/// standard deviations: change begins at 0.5, 1 and 2.5, and is whole at 1.14, 1.64 and 4.5.
+/// Change at a sample, 0 (none) to 255: by mean and mean magnitude of the 25 deviations around it,
+/// and by its own. For noise alone these are 0 +- 0.2, 0.8 +- 0.12 and 0 +- 1 standard deviations;
+/// change begins at 0.5, 1 and 2.5, and is 255 at 1.14, 1.64 and 4.5.
 EQUALUX_HD int change(int sum, int magnitudes, int own) {
   const int by_mean = (sum < 0 ? -sum : sum) - 25 * kSigma / 2;
   const int by_energy = magnitudes - 25 * kSigma;
@@ -93,40 +95,40 @@ EQUALUX_HD int change(int sum, int magnitudes, int own) {
   return clamp(most, 0, 255);
 }
 
-/// The weight that is left of an estimate where there is change.
+/// Weight of an estimate after a change at its sample.
 EQUALUX_HD int weight_after(int weight, int change) {
   return (weight * (256 - change) + 128) >> 8;
 }
 
-/// The new estimate: the old one counts `keep`, the sample the rest.
+/// New estimate, with the old one weighted by `keep`.
 EQUALUX_HD int estimate_of(int sample, int estimate, int keep) {
   return sample - times(sample - estimate, keep);
 }
 
-/// Neighbours that help a sample: those that two steps along rows and columns reach.
+/// Neighbours that help a sample: all within two steps along rows and columns.
 inline constexpr int kNeighbours = 12;
 EQUALUX_HD constexpr bool is_neighbour(int x, int y) {
   const int steps = (x < 0 ? -x : x) + (y < 0 ? -y : y);
   return steps == 1 || steps == 2;
 }
 inline constexpr int kNeighbourShare = kOne / (kNeighbours + 1);
-/// Most reach, so that the pulls of kNeighbours fit 16 bits.
+/// Largest reach, for which the pulls of kNeighbours fit in 16 bits.
 inline constexpr int kMostReach = 3200;
-/// The `spatial` of reach() where the option is 1: 7 times the noise that is left.
+/// `spatial` of reach() for the option at 1: 7 times the noise that is left.
 inline constexpr int kMostSpatial = 7 << 12;
-/// Most noise of an estimate that reach() knows.
+/// Largest noise of an estimate that reach() distinguishes.
 inline constexpr int kMostNoiseLeft = 4095;
 
-/// The difference from which on a neighbour shows something else: `spatial` / 2^12 times the noise
-/// that the estimate still has. `left` is that of its weight.
+/// Difference from which a neighbour shows something else: `spatial` / 2^12 times the noise left in
+/// the estimate. `left` is that of its weight.
 EQUALUX_HD int reach(int sigma, int left, int spatial) {
   const int noise = times(sigma, left);
   const int reach = times(8 * (noise > kMostNoiseLeft ? kMostNoiseLeft : noise), spatial);
   return reach > kMostReach ? kMostReach : reach;
 }
 
-/// What a neighbour's difference counts: itself up to half of `reach`, less beyond, nothing from
-/// `reach` on.
+/// Contribution of a neighbour with this difference: all of it up to half of `reach`, less beyond,
+/// none from `reach` on.
 EQUALUX_HD int pull(int difference, int reach) {
   const int size = difference < 0 ? -difference : difference;
   const int rest = reach > size ? reach - size : 0;

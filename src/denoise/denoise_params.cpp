@@ -3,7 +3,7 @@
 #include "src/common/option_table.h"
 #include "src/denoise/denoise_math.h"
 
-/// The options of noise reduction, and the rules that they obey with frames.
+/// Options of noise reduction, and its rules about frames.
 namespace equalux {
 
 EQUALUX_DEFINE_NAMES(Dither, "Dither", {"none", "each becomes the nearest"},

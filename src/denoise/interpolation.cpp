@@ -25,7 +25,7 @@ Taps make_taps(int phase) {
     taps[i] = static_cast<std::int16_t>(std::lround(kOne * weights[i] / sum));
     rest -= taps[i];
   }
-  // A flat part stays what it is: the largest tap takes what rounding left over.
+  // The weights must add up to 1, for flat areas to stay: the largest tap takes the rounding error.
   taps[phase < kPhases / 2 ? 2 : 3] =
       static_cast<std::int16_t>(taps[phase < kPhases / 2 ? 2 : 3] + rest);
   return taps;

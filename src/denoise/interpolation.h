@@ -5,22 +5,22 @@
 
 #include "src/denoise/denoise_math.h"
 
-/// Estimates between samples, where what they show has moved by parts of one.
+/// Interpolation of estimates between samples, for motion by fractions of a sample.
 namespace equalux::denoise {
 
-/// Vectors of motion count 1 / kParts of a luma sample.
+/// Units of motion vectors: 1 / kParts of a luma sample.
 inline constexpr int kParts = 8;
-/// Phases between two samples: those of luma, and of chroma with half as many columns.
+/// Phases between two samples, for luma and for chroma of half as many columns.
 inline constexpr int kPhases = 2 * kParts;
-/// A vector along one axis, in units of 1 / kPhases of a component's samples.
+/// Component of a vector in units of 1 / kPhases of a plane's samples.
 EQUALUX_HD int phases_of(int parts, int shift) {
   return shift == 0 ? 2 * parts : parts;
 }
-/// The sample that is nearest.
+/// Nearest sample.
 EQUALUX_HD int nearest_sample(int phases) {
   return (phases + kPhases / 2) >> 4;
 }
-/// The one before it, and the phase from there on.
+/// Sample at or before the position, and the phase from there.
 EQUALUX_HD int sample_before(int phases) {
   return phases >> 4;
 }
@@ -28,17 +28,17 @@ EQUALUX_HD int phase_of(int phases) {
   return phases & (kPhases - 1);
 }
 
-/// Samples that a value between two is made of: two before the left one, and two after the right.
+/// Taps: two samples before the left one to two after the right one.
 inline constexpr int kTaps = 6;
 using Taps = std::array<std::int16_t, kTaps>;
 
-/// Weights of a phase, 1 to kPhases - 1, in units of 1 / kOne: a sinc in a window of the wider sinc
-/// of three lobes (Lanczos 1956; Duchon 1979), which keeps detail that has moved many times.
+/// Taps of a phase, 1 to kPhases - 1, in units of 1 / kOne: Lanczos-3 (Lanczos 1956; Duchon 1979),
+/// which keeps detail over many interpolations.
 [[nodiscard]] const Taps& taps_of(int phase);
-/// Those of every phase; of phase 0, which has none, zeros.
+/// Taps of all phases; those of phase 0 are zeros.
 [[nodiscard]] const std::array<Taps, kPhases>& all_taps();
 
-/// The sum of six samples, `step` apart, by the taps.
+/// Weighted sum of six samples, `step` apart, saturated.
 EQUALUX_HD int interpolated(const std::int16_t* first, std::ptrdiff_t step, const Taps& taps) {
   int sum = 0;
   for (int i = 0; i < kTaps; ++i)
@@ -46,7 +46,7 @@ EQUALUX_HD int interpolated(const std::int16_t* first, std::ptrdiff_t step, cons
   return clamp(sum, 0, kSampleMost);
 }
 
-/// What an estimate counts that was made between samples: what interpolation loses counts as noise.
+/// Weight of an interpolated estimate: what interpolation loses counts as noise.
 EQUALUX_HD int weight_between(int weight) {
   return (7 * weight + 4) >> 3;
 }

@@ -8,14 +8,15 @@
 
 #include "src/denoise/noise_math.h"
 
-/// A plane's noise by level, found in its frames. Docs/algorithm.md, "Denoising", has the reasons.
+/// Noise of a plane over level, measured in its frames. docs/algorithm.md, "Denoising", has the
+/// reasons.
 namespace equalux::denoise {
 
-/// The curves of one standard deviation, in units of samples, at every level.
+/// Curves of a constant standard deviation, in units of samples.
 [[nodiscard]] NoiseCurves constant_noise(int sigma);
-/// The texture of a block of kNoiseBlock x kNoiseBlock samples: the sum of magnitudes of the second
-/// differences, both ways, of its 6 x 6 inner samples (Immerkaer 1996, "Fast Noise Variance
-/// Estimation"). `step` counts samples from a row to the one below.
+/// Texture of a block of kNoiseBlock x kNoiseBlock samples: the sum of magnitudes of second
+/// differences in both directions over its 6 x 6 inner samples (Immerkaer 1996, "Fast Noise
+/// Variance Estimation"). `step` is the distance of rows in samples.
 EQUALUX_HD int block_texture(const std::int16_t* first, std::ptrdiff_t step) {
   int sum = 0;
   for (int y = 1; y + 1 < kNoiseBlock; ++y) {
@@ -32,7 +33,7 @@ EQUALUX_HD int block_texture(const std::int16_t* first, std::ptrdiff_t step) {
   return sum;
 }
 
-/// The mean of the same block, rounded down.
+/// Mean of a block, rounded down.
 EQUALUX_HD int block_level(const std::int16_t* first, std::ptrdiff_t step) {
   int sum = 0;
   for (int y = 0; y < kNoiseBlock; ++y)
@@ -41,13 +42,13 @@ EQUALUX_HD int block_level(const std::int16_t* first, std::ptrdiff_t step) {
   return sum / (kNoiseBlock * kNoiseBlock);
 }
 
-/// Both of a block.
+/// Level and texture of a block.
 struct NoiseBlock {
   int level;
   int texture;
 };
 
-/// What has been seen of a plane's noise so far. Blocks without any texture are none of a sensor.
+/// Histogram of a plane's blocks by level and texture. Blocks with next to no texture do not count.
 class NoiseEstimate {
  public:
   /// Counts a block.
@@ -57,25 +58,24 @@ class NoiseEstimate {
     ++counts_[segment][static_cast<std::size_t>(texture_bin(block.texture))];
     counted_.set(segment);
   }
-  /// Ends a frame: curves of the blocks so far, which count less from now on. A frame that starts a
-  /// scene counts as many as it has.
+  /// Ends a frame: returns the curves from all blocks so far, whose counts decay from now on.
   [[nodiscard]] NoiseCurves finish_frame();
 
-  /// Adds what another one has counted since its last clear().
+  /// Adds the blocks that another one has counted since its clear().
   void add(const NoiseEstimate& other);
   void clear();
 
-  /// All counts as bytes, for saved states.
+  /// Returns all counts as bytes, for saved states.
   [[nodiscard]] std::string bytes() const;
-  /// What bytes() gave; false where it is none.
+  /// Restores bytes(); false where the size is wrong.
   [[nodiscard]] bool set_bytes(std::string_view bytes);
 
  private:
   using Counts = std::array<std::array<std::uint32_t, kTextureBins>, kSegments>;
 
-  Counts counts_{};  // of this frame
-  Counts all_{};     // of all, older ones less, in units of 1 / kNoiseUnit
-  // Segments outside of which each of these is 0: a dark scene has few.
+  Counts counts_{};  // this frame
+  Counts all_{};     // all frames, decaying, in units of 1 / kNoiseUnit
+  // Segments outside of which counts are 0, so that dark scenes cost little.
   std::bitset<kSegments> counted_;
   std::bitset<kSegments> seen_;
 };

@@ -20,8 +20,7 @@ static_assert(std::endian::native == std::endian::little, "states are written as
 constexpr int kStateVersion = 1;
 constexpr std::array<const char*, 3> kKinds{"frames", "top-fields", "bottom-fields"};
 
-/// Throws where samples of a plane, of `size` bytes each, are not as many as it has, or one is
-/// above `most`.
+/// Throws where a plane has the wrong number of samples, of `size` bytes each, or one above `most`.
 void check_plane(std::string_view bytes, const ComponentShape& shape, std::size_t size, int most) {
   const auto samples =
       static_cast<std::size_t>(shape.columns) * static_cast<std::size_t>(shape.rows);

@@ -7,16 +7,16 @@
 namespace equalux::denoise {
 namespace {
 
-/// Shares of a picture for each thread: few, since rows at their ends are done twice, and enough
-/// for those who are done to help.
+/// Shares of a picture for each thread: few, as rows at their ends are done twice, but enough for
+/// load balancing.
 constexpr int kShares = 4;
 
 std::size_t count_of(int n) {
   return static_cast<std::size_t>(n);
 }
 
-/// Has samples of row y of a frame become levels by thresholds: adds what those are above the half
-/// that is added anyway. `in` may be `out`.
+/// Adds the thresholds of a dither to samples of row y of a frame, relative to the half that is
+/// added anyway. `in` may be `out`.
 void add_thresholds(Dither dither, int y, int bits, std::size_t n, const std::int16_t* in,
                     std::int16_t* out) {
   std::array<std::int16_t, 8> above;
@@ -82,7 +82,7 @@ int PictureSequence::side(std::size_t component) const {
   return kBlock >> components_[component].shift_y;
 }
 
-/// The same number of every component.
+/// Rows of blocks, the same for every component.
 int PictureSequence::block_rows() const {
   return (components_[0].rows + kBlock - 1) / kBlock;
 }
@@ -108,10 +108,10 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
   }
   clock.lap("estimate");
   ++pictures_;
-  if (pictures_ == 0) pictures_ = 1;  // 0 is none
+  if (pictures_ == 0) pictures_ = 1;  // 0 means no state
 }
 
-/// The picture's samples, and its noise. Rows are halved and looked at while they are in the cache.
+/// Loads a picture, and halves it and measures its noise while rows are in the cache.
 void PictureSequence::load(const Picture& picture, std::size_t component) {
   static_assert(kNoiseBlock == MotionSearch::kUnit);
   const Samples<const std::uint8_t>& in = picture.in[component];
@@ -148,7 +148,7 @@ void PictureSequence::load(const Picture& picture, std::size_t component) {
   noise_[component] = noise.finish_frame();
 }
 
-/// The first picture is all that is known.
+/// Starts from the first picture.
 void PictureSequence::start(const Picture& picture) {
   for (std::size_t c = 0; c < components_.size(); ++c) {
     Knowledge& known = known_[c];
@@ -165,7 +165,7 @@ void PictureSequence::start(const Picture& picture) {
   });
 }
 
-/// From the picture and what is known to next_, and what is shown of it.
+/// Makes next_ from the picture and known_, and writes the result.
 void PictureSequence::go_on(const Picture& picture) {
   const int rows = block_rows();
   const int shares = executor_.threads() == 1 ? 1 : std::min(rows, kShares * executor_.threads());
@@ -179,7 +179,7 @@ void PictureSequence::go_on(const Picture& picture) {
     seams_[count_of(first)] = first == 0 ? 0 : 1;
     estimate(picture, first, end * rows / shares, scratch_[count_of(slot)]);
   });
-  // Where shares meet, neighbours were not there yet.
+  // Rows at the ends of shares had no neighbours yet.
   if (shares > 1) {
     executor_.for_rows(rows, [&](int begin, int end, int slot) {
       for (int row = begin; row < end; ++row) {
@@ -205,8 +205,8 @@ void PictureSequence::pad_all() {
   }
 }
 
-/// Rows of blocks, each written as soon as its neighbours are there, while they are in the cache.
-/// Where others' rows are beside them, two rows are left.
+/// Filters rows of blocks. A row is written once its neighbours are known, while it is in the
+/// cache; two rows are left at each end that other shares border on.
 void PictureSequence::estimate(const Picture& picture, int begin, int end, Scratch& scratch) {
   scratch.drift_of = -1;
   for (std::size_t c = 0; c < components_.size(); ++c)
@@ -227,7 +227,7 @@ void PictureSequence::estimate(const Picture& picture, int begin, int end, Scrat
   }
 }
 
-/// Row y of those before `last`.
+/// Makes the estimate of row y, before row `last`.
 void PictureSequence::estimate_row(std::size_t component, int y, int last, int most,
                                    Scratch& scratch) {
   const Plane<std::int16_t>& samples = samples_[component];
@@ -264,7 +264,7 @@ void PictureSequence::estimate_row(std::size_t component, int y, int last, int m
   next.weight.pad(y, 0);
 }
 
-/// Rows begin to end - 1, of one row of blocks, of what is known, where it has moved to.
+/// Moves estimates of rows begin to end - 1, all in one row of blocks, along the motion vectors.
 void PictureSequence::move(std::size_t component, int begin, int end, Scratch& scratch) {
   const ComponentShape& at = components_[component];
   const int side_x = kBlock >> at.shift_x;
@@ -275,7 +275,7 @@ void PictureSequence::move(std::size_t component, int begin, int end, Scratch& s
     do
       ++column;
     while (column < field_.columns && field_.at(column, row) == vector);
-    // Chroma of an odd number of columns has fewer than its blocks would.
+    // Chroma of an odd number of columns ends within its last block.
     const int last = std::min(column * side_x, at.columns);
     if (first < last) move_run(component, vector, first, last, begin, end, scratch);
   }
@@ -297,7 +297,7 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
   const int phase_y = phase_of(y);
   const std::size_t n = count_of(last - first);
 
-  // Rows of one row of blocks lie one behind the other also in the ring.
+  // Rows of one row of blocks do not wrap around in the ring.
   const std::int16_t* const from =
       known.estimate.row_or_beyond(begin + sample_before(y)) + first + sample_before(x);
   Plane<std::int16_t>& estimate = rows.moved_estimate;
@@ -305,7 +305,7 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
                      phase_x == 0 ? nullptr : &taps_[count_of(phase_x)],
                      phase_y == 0 ? nullptr : &taps_[count_of(phase_y)], n, end - begin,
                      estimate.row(begin % kRing) + first, estimate.stride());
-  // What comes from outside the frame counts nothing.
+  // Samples from outside the frame have weight 0.
   Plane<std::uint8_t>& weights = rows.moved_weight;
   const int inside = std::clamp(-nearest_sample(y), begin, end);
   const int outside = std::clamp(at.rows - nearest_sample(y), inside, end);
@@ -322,7 +322,7 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
                       out, weights.stride());
 }
 
-/// Makes of the estimate of luma's row y, in a row of blocks, what it is in the light of now.
+/// Adds the drifts to luma's estimates of row y, in a row of blocks.
 void PictureSequence::lighten(int row, int y, Scratch& scratch) {
   if (drifts_[count_of(row)] == 0) return;
   const std::span<const std::int16_t> drifts = field_.drifts_of(row);
@@ -362,7 +362,7 @@ void PictureSequence::find_changes(std::size_t component, int y, Scratch& scratc
               change);
 }
 
-/// Rows of a component, of those that there are.
+/// Writes rows of a component, as far as they exist.
 void PictureSequence::write(const Picture& picture, const Knowledge& known, std::size_t component,
                             int begin, int end, Scratch& scratch) {
   const Samples<std::uint8_t>& out = picture.out[component];

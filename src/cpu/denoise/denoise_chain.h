@@ -16,35 +16,33 @@
 
 namespace equalux::denoise {
 
-/// What is known of a component.
+/// State of a component.
 struct Knowledge {
   Plane<std::int16_t> estimate;
   Plane<std::uint8_t> weight;
   NoiseEstimate noise;
 };
 
-/// Noise reduction of pictures of one size that follow each other: frames, or the fields of one
-/// parity. Allocates nothing after its construction. docs/algorithm.md, "Denoising", is the
-/// definition.
+/// Noise reduction of a sequence of pictures of one size, frames or fields of one parity. Allocates
+/// only in the constructor. docs/algorithm.md, "Denoising", is the definition.
 class PictureSequence {
  public:
-  /// The first component decides where there is motion.
+  /// Makes a sequence; the first component decides on motion.
   PictureSequence(std::span<const ComponentShape> components, Words words, Words out_words,
                   RowExecutor& executor, const DenoiseRows& loops);
 
-  /// A component each of `in` and `out`, which are the same memory or do not overlap.
+  /// Filters a picture, given by components. `in` and `out` are the same memory or do not overlap.
   void process(std::span<const Samples<const std::uint8_t>> in,
                std::span<const Samples<std::uint8_t>> out, const DenoiseParams& params,
                FrameRows rows, StageClock& clock);
   void reset();
 
-  /// What is remembered of the pictures so far: pictures() is 0 where there were none.
+  /// Number of pictures so far; 0 = no state yet.
   [[nodiscard]] std::uint32_t pictures() const { return pictures_; }
   [[nodiscard]] const std::vector<ComponentShape>& components() const { return components_; }
   [[nodiscard]] const std::vector<Knowledge>& knowledge() const { return known_; }
   [[nodiscard]] const MotionField& field() const { return field_; }
-  /// Goes on from what another sequence of the same components remembered, once `fill` has written
-  /// it.
+  /// Resumes from the state of another sequence with the same components, which `fill` writes.
   template <typename Fill>
   void resume(std::uint32_t pictures, Fill fill) {
     reset();
@@ -55,28 +53,28 @@ class PictureSequence {
   }
 
  private:
-  /// Rows that a thread has in work lie at their number modulo kRing.
+  /// Rows that a thread works on are stored at their number modulo kRing.
   static constexpr int kRing = 32;
-  /// Those of a component.
+  /// Rows in work of a component.
   struct RowsInWork {
     Plane<std::int16_t> moved_estimate;
     Plane<std::uint8_t> moved_weight;
     Plane<std::int8_t> deviation;
     Plane<std::uint8_t> change;
-    /// Where what is known lies, from where it is now: in these planes, or where nothing moves in
-    /// those of known_.
+    /// Addresses of estimates and weights, moved to the present picture: in the planes above, or in
+    /// known_ where nothing moves.
     std::array<const std::int16_t*, kRing> estimate;
     std::array<const std::uint8_t*, kRing> weight;
-    int ready;  ///< the first row without deviations
+    int ready;  ///< first row without deviations
   };
   struct Scratch {
     std::vector<RowsInWork> components;
     Plane<std::int16_t> across;
-    Plane<std::int16_t> drift;  ///< a row: of samples of the row of blocks that drift_of is
+    Plane<std::int16_t> drift;  ///< one row: drifts of samples in row of blocks drift_of
     int drift_of = 0;
     NoiseEstimate noise;
   };
-  /// What process() works on.
+  /// Arguments of process().
   struct Picture {
     std::span<const Samples<const std::uint8_t>> in;
     std::span<const Samples<std::uint8_t>> out;
@@ -109,13 +107,13 @@ class PictureSequence {
   MotionSearch motion_;
   MotionField field_;
   std::vector<Knowledge> known_;
-  std::vector<Knowledge> next_;               // what a picture makes of it
-  std::vector<Plane<std::int16_t>> samples_;  // of the picture
+  std::vector<Knowledge> next_;               // state after the present picture
+  std::vector<Plane<std::int16_t>> samples_;  // of the present picture
   std::vector<NoiseCurves> noise_;
-  std::vector<Scratch> scratch_;      // by slot
-  std::vector<std::uint8_t> seams_;   // rows of blocks with which a thread's share began
-  std::vector<std::uint8_t> moves_;   // of rows of blocks: whether one has a vector
-  std::vector<std::uint8_t> drifts_;  // and whether one has become lighter or darker
+  std::vector<Scratch> scratch_;      // one for each thread
+  std::vector<std::uint8_t> seams_;   // by row of blocks: 1 where a thread's share began
+  std::vector<std::uint8_t> moves_;   // by row of blocks: 1 where a block has a vector
+  std::vector<std::uint8_t> drifts_;  // by row of blocks: 1 where a block has a drift
   std::uint32_t pictures_ = 0;
 };
 

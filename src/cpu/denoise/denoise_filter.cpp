@@ -15,7 +15,7 @@ namespace {
 
 using denoise::PictureSequence;
 
-/// Noise reduction on the CPU.
+/// Noise reduction filter on the CPU.
 class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
  public:
   CpuDenoiseFilter(const DenoiseParams& params, const CpuOptions& options)
@@ -53,7 +53,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
       pass_on(in, out);
       return;
     }
-    // Streams change between the two rarely: what the others knew is of no use then.
+    // Streams rarely switch between frames and fields; the state of the other kind is then useless.
     if (context.field_order == FieldOrder::progressive) {
       fields_ = {};
       if (frames_ == nullptr) frames_ = make_sequence(std::nullopt);
@@ -88,7 +88,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   void load(std::string_view state) override {
     const denoise::SavedSequences saved = denoise::read_sequences(state, desc_);
-    // All is read before anything changes.
+    // All states are checked before anything changes.
     std::array<std::unique_ptr<PictureSequence>, 3> sequences;
     for (std::size_t i = 0; i < saved.size(); ++i) {
       if (!saved[i]) continue;
@@ -117,21 +117,21 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
       to[i] = denoise::picture_samples(out, order_[i], parity);
     }
     DenoiseParams params = params_;
-    if (leaves_fractions()) params.dither = Dither::none;  // whoever rounds them is told of it
+    if (leaves_fractions()) params.dither = Dither::none;  // the filter that rounds them dithers
     sequence.process({from.data(), order_.size()}, {to.data(), order_.size()}, params,
                      denoise::frame_rows(parity), clock);
   }
 
   [[nodiscard]] bool leaves_fractions() const { return out_desc_.format != desc_.format; }
 
-  /// Fractions are of 4 bits, whatever the word has room for.
+  /// Fractions have 4 bits, even if the word has room for more.
   [[nodiscard]] denoise::Words out_words() const {
     const FormatTraits& format = traits(out_desc_.format);
     if (!leaves_fractions()) return {format.depth, format.shift};
     return {12, format.depth + format.shift - 12};
   }
 
-  /// Samples as they are, where nothing is taken off them.
+  /// Copies samples where nothing is removed.
   void pass_on(const ConstImageView& in, const ImageView& out) {
     if (in.data[0] == out.data[0]) return;
     if (!leaves_fractions()) {
@@ -154,7 +154,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
     }
   }
 
-  /// Samples that are none of a component stay as they are.
+  /// Copies samples that belong to no component.
   void copy_others(const ConstImageView& in, const ImageView& out) {
     const auto from = denoise::copied_samples(in, std::nullopt);
     const auto to = denoise::copied_samples(out, std::nullopt);
@@ -175,7 +175,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   RowExecutor executor_;
   ImageDesc desc_;
-  ImageDesc out_desc_;  // another format where results keep fractions
+  ImageDesc out_desc_;  // of another format where results keep fractions
   std::vector<int> order_;
   denoise::Plane<std::int16_t> rows_;                       // one for each thread
   std::unique_ptr<PictureSequence> frames_;                 // null for interlaced streams

@@ -1,4 +1,4 @@
-// The SIMD bodies of denoise_rows.h; included once for each target. Arithmetic as in
+// SIMD bodies of denoise_rows.h; included once for each target. The arithmetic is that of
 // denoise_math.h, operation by operation, in lanes of 16 bits.
 #if defined(EQUALUX_DENOISE_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DENOISE_ROWS_INL_H
@@ -24,7 +24,7 @@ using D = hn::ScalableTag<std::int16_t>;
 using DU = hn::RebindToUnsigned<D>;
 using D32 = hn::RepartitionToWide<D>;
 using DAll = hn::Repartition<std::uint8_t, D>;
-/// Bytes, as many as lanes of 16 bits.
+/// Vectors of as many bytes as there are lanes of 16 bits.
 using DB = hn::Rebind<std::uint8_t, D>;
 using DS = hn::Rebind<std::int8_t, D>;
 using V = hn::Vec<D>;
@@ -49,12 +49,12 @@ HWY_INLINE V load_bytes(const std::uint8_t* from) {
 HWY_INLINE V load_bytes(const std::int8_t* from) {
   return hn::PromoteTo(D(), hn::LoadU(DS(), from));
 }
-/// Numbers, cut off at 0 and 255, as bytes.
+/// Stores numbers as bytes, saturating at 0 and 255.
 HWY_INLINE void store_bytes(V x, std::uint8_t* to) {
   hn::StoreU(hn::DemoteTo(DB(), x), DB(), to);
 }
 
-/// Both, as bytes one behind the other.
+/// Two vectors as bytes, saturating, one after the other.
 HWY_INLINE VAll bytes_in_order(V first, V second) {
 #if HWY_TARGET == HWY_AVX2
   return VAll{_mm256_permute4x64_epi64(_mm256_packus_epi16(first.raw, second.raw), 0xD8)};
@@ -62,7 +62,7 @@ HWY_INLINE VAll bytes_in_order(V first, V second) {
   return hn::Combine(DAll(), hn::DemoteTo(DB(), second), hn::DemoteTo(DB(), first));
 #endif
 }
-/// The same of numbers with a sign.
+/// bytes_in_order() of signed bytes.
 HWY_INLINE hn::Vec<DAllSigned> signed_bytes_in_order(V first, V second) {
 #if HWY_TARGET == HWY_AVX2
   return hn::Vec<DAllSigned>{
@@ -71,7 +71,8 @@ HWY_INLINE hn::Vec<DAllSigned> signed_bytes_in_order(V first, V second) {
   return hn::Combine(DAllSigned(), hn::DemoteTo(DS(), second), hn::DemoteTo(DS(), first));
 #endif
 }
-/// Both as bytes, in the order of which InterleaveLower() and InterleaveUpper() make that of both.
+/// Two vectors as bytes, saturating, in the order that InterleaveLower() and InterleaveUpper()
+/// undo; saves the permute of bytes_in_order().
 HWY_INLINE VAll bytes_of_two(V first, V second) {
 #if HWY_TARGET == HWY_AVX2
   return VAll{_mm256_packus_epi16(first.raw, second.raw)};
@@ -81,16 +82,16 @@ HWY_INLINE VAll bytes_of_two(V first, V second) {
   return bytes_in_order(first, second);
 #endif
 }
-/// What bytes_in_order() came from.
+/// Inverse of bytes_in_order().
 HWY_INLINE void numbers_of(VAll bytes, V (&numbers)[2]) {
   numbers[0] = hn::PromoteTo(D(), hn::LowerHalf(DB(), bytes));
   numbers[1] = hn::PromoteTo(D(), hn::UpperHalf(DB(), bytes));
 }
 
-/// A table of kWeights bytes, looked up by weights.
+/// Look-up of a table of kWeights bytes by weights.
 class WeightTable {
  public:
-  /// fraction() of the entries of two vectors of weights.
+  /// fraction() of the entries for two vectors of weights.
   HWY_INLINE void look_up(VAll weight, V (&fractions)[2]) const {
     numbers_of(entries_of(weight), fractions);
     for (V& each : fractions)
@@ -115,7 +116,7 @@ class WeightTable {
 
  private:
   HWY_INLINE VAll entries_of(VAll weight) const {
-    // What is below 0 gives 0: of the two halves, one does.
+    // The shuffle gives 0 for negative indices, which exactly one of the two halves has.
     const VAll high = hn::Sub(weight, hn::Set(DAll(), 16));
     const VAll low = hn::Xor(high, hn::Set(DAll(), 0xF0));
     return hn::Or(hn::TableLookupBytesOr0(low_, low), hn::TableLookupBytesOr0(high_, high));
@@ -125,12 +126,12 @@ class WeightTable {
 #endif
 };
 
-/// LevelCurve::at().
+/// Look-up of LevelCurve::at().
 class Curve {
  public:
   explicit Curve(const LevelCurve& curve) : knots_(curve.knot), rises_(curve.rise) {}
 
-  /// Of the estimates in two vectors.
+  /// Values at the estimates in two vectors.
   HWY_INLINE void at(const V (&estimate)[2], V (&result)[2]) const {
     V knot[2];
     V rise[2];
@@ -151,7 +152,7 @@ class Curve {
       rise[k] = rises_.at(segment[k]);
     }
   }
-  /// Entries, twice as many as there are.
+  /// Table of kSegments entries, repeated to fill a vector.
   class Table {
    public:
     explicit Table(const std::int16_t (&entries)[kSegments])
@@ -168,7 +169,7 @@ class Curve {
     knots_.at(index, knot);
     rises_.at(index, rise);
   }
-  /// Entries of 16 bits, in bytes.
+  /// Table of 16-bit entries, split into bytes.
   class Table {
    public:
     explicit Table(const std::int16_t* entries) {
@@ -181,7 +182,7 @@ class Curve {
       lower_ = hn::LoadDup128(DAll(), lower);
       upper_ = hn::LoadDup128(DAll(), upper);
     }
-    /// Those of two vectors, of which bytes_of_two() made the index.
+    /// Entries for two vectors; bytes_of_two() made the index of both.
     HWY_INLINE void at(VAll index, V (&entries)[2]) const {
       const VAll lower = hn::TableLookupBytes(lower_, index);
       const VAll upper = hn::TableLookupBytes(upper_, index);
@@ -198,8 +199,9 @@ class Curve {
   Table rises_;
 };
 
-/// Vectors of samples, as long as all that is read of a frame lies before its last sample; the
-/// plain loops do the rest. Gives the number of samples done.
+/// Calls step(i) for whole vectors, as long as all bytes read lie before the last sample, since
+/// loads of interleaved samples read more. The plain loops do the tail. Returns the number of
+/// samples done.
 template <typename Step>
 HWY_INLINE std::size_t for_whole_vectors(std::size_t n, std::size_t lanes, Step step) {
   std::size_t i = 0;
@@ -208,8 +210,8 @@ HWY_INLINE std::size_t for_whole_vectors(std::size_t n, std::size_t lanes, Step 
   return i;
 }
 
-/// Vectors of samples where those of a row lie beside each other: the last one ends with the row,
-/// and does some once more, unless the row is shorter than it. Gives the number of samples done.
+/// Calls step(i) for whole vectors of adjacent samples. The last one overlaps the one before to end
+/// with the row; rows shorter than a vector are left. Returns the number of samples done.
 template <typename Step>
 HWY_INLINE std::size_t for_overlapping_vectors(std::size_t n, Step step) {
   if (n < kLanes) return 0;
@@ -285,7 +287,7 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
     done = for_overlapping_vectors(
         n, [&](std::size_t i) HWY_ATTR { hn::StoreU(code_bytes(i), DB(), out + i); });
   } else if (depth == 8 && step == 2) {
-    // The other chroma sample, or luma, stands in the upper byte and is written back.
+    // The high byte, the other chroma sample or luma, is written back.
     done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
       const auto others =
           hn::AndNot(hn::Set(du, 255), hn::BitCast(du, hn::LoadU(DAll(), out + 2 * i)));
@@ -307,7 +309,7 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
   } else if (step == 2) {
     done = for_whole_vectors(n, kLanes, [&](std::size_t i) { store_words(words(i), out + 2 * i); });
   } else if (step == 4) {
-    // The other chroma sample stands in the upper half and is written back.
+    // The high half, the other chroma sample, is written back.
     const hn::RepartitionToWide<DU> pairs;
     done = for_whole_vectors(n, kLanes, [&](std::size_t i) {
       const auto join = [&](auto half, std::uint8_t* to) {
@@ -348,8 +350,8 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
     return scalar_denoise_rows().noise_block(first, stride);
   } else {
     auto levels = hn::Zero(d32);
-    auto more = levels;  // Highway adds some of the sums here, on targets that it suits
-    // Second differences along rows fit 16 bits, those of both ways do not.
+    auto more = levels;  // second accumulator of Highway's pairwise sums, used on some targets
+    // Second differences along rows fit in 16 bits, those in both directions need 32.
     hn::Vec<decltype(d32)> left[kNoiseBlock];
     hn::Vec<decltype(d32)> right[kNoiseBlock];
     for (int y = 0; y < kNoiseBlock; ++y) {
@@ -369,7 +371,7 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
       }
       return sum;
     };
-    // Of the upper half, two columns have a neighbour on the right within the block.
+    // The last two columns have no right neighbour within the block.
     const auto textures = hn::Add(
         inner(left), hn::IfThenElseZero(hn::FirstN(d32, kNoiseBlock / 2 - 2), inner(right)));
     const int level = hn::GetLane(hn::SumOfLanes(d32, hn::Add(levels, more)));
@@ -377,7 +379,7 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
   }
 }
 
-/// Sums of two numbers beside each other: of the first vector, and then of the second.
+/// Sums of neighbouring lanes: those of the first vector, then those of the second.
 HWY_INLINE hn::Vec<DU> pair_sums(V first, V second) {
 #if HWY_TARGET == HWY_AVX2
   return hn::Vec<DU>{_mm256_permute4x64_epi64(_mm256_hadd_epi16(first.raw, second.raw), 0xD8)};
@@ -394,7 +396,7 @@ HWY_INLINE hn::Vec<DU> pair_sums(V first, V second) {
 }
 
 void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
-  // Two rows of 14 bits fit 15, and four samples 16 without a sign.
+  // Sums of two rows of 14-bit samples fit in 15 bits, those of four samples in 16 bits unsigned.
   const auto rows = [&](std::size_t at) HWY_ATTR {
     return hn::Add(hn::LoadU(D(), above + at), hn::LoadU(D(), below + at));
   };
@@ -416,7 +418,7 @@ void copy_rows(const std::int16_t* first, std::ptrdiff_t stride, int height, int
   }
 }
 
-/// Windows are as wide as a vector of AVX2, or in vectors that go into them.
+/// Vectors of windows: as wide as a window, or smaller where the target's are.
 using DW = hn::CappedTag<std::int16_t, SampleWindow::kSide>;
 using DW32 = hn::RepartitionToWide<DW>;
 constexpr std::size_t kWindowLanes = hn::MaxLanes(DW());
@@ -431,7 +433,7 @@ SlopeSums slopes(SampleWindow now, SampleWindow then) {
   auto yy = xx;
   auto xd = xx;
   auto yd = xx;
-  auto more_xx = xx;  // Highway adds some of the products here, on targets that it suits
+  auto more_xx = xx;  // second accumulators, as above, used on some targets
   auto more_xy = xx;
   auto more_yy = xx;
   auto more_xd = xx;
@@ -456,7 +458,7 @@ SlopeSums slopes(SampleWindow now, SampleWindow then) {
   return {sum(xx, more_xx), sum(xy, more_xy), sum(yy, more_yy), sum(xd, more_xd), sum(yd, more_yd)};
 }
 
-/// Sums by the taps, of what `at(k)` loads.
+/// Weighted sum of kTaps samples, which at(k) loads, saturated.
 template <typename Tag, typename At>
 HWY_INLINE hn::Vec<Tag> tapped(Tag d, const hn::Vec<Tag> (&taps)[kTaps], At at) {
   auto sum = hn::MulFixedPoint15(at(0), taps[0]);
@@ -471,7 +473,7 @@ HWY_INLINE void spread(Tag d, const Taps& taps, hn::Vec<Tag> (&all)[kTaps]) {
     all[k] = hn::Set(d, taps[k]);
 }
 
-/// A sum over lanes of 16 bits, two of which fit one.
+/// Sum over 16-bit lanes, in 32 bits. add() takes two numbers whose sum fits in 16 bits.
 class LaneSum {
  public:
   HWY_INLINE LaneSum() : sum_(hn::Zero(DW32())), more_(sum_) {}
@@ -485,7 +487,7 @@ class LaneSum {
 
  private:
   hn::Vec<DW32> sum_;
-  hn::Vec<DW32> more_;  // Highway adds here, too, on targets that it suits
+  hn::Vec<DW32> more_;  // second accumulator, used on some targets
 };
 
 int difference(SampleWindow a, SampleWindow b) {
@@ -500,7 +502,7 @@ int difference(SampleWindow a, SampleWindow b) {
   return sum.total();
 }
 
-/// What a window's vectors differ by, of which `of(y, x)` gives the differences.
+/// Both sums of a window's differences, which of(y, x) computes for a vector.
 template <typename Difference>
 HWY_INLINE WindowDifference sums_of(int limit, Difference of) {
   const auto most = hn::Set(DW(), static_cast<std::int16_t>(limit));
@@ -534,7 +536,7 @@ WindowDifference moved_differences(SampleWindow a, SampleWindow b, const Taps* a
   HWY_ALIGN std::int16_t rows[SampleWindow::kAll * kSide];
   if (across != nullptr) {
     spread(d, *across, taps);
-    // Without interpolation down, what is above and below is not looked at.
+    // Rows above and below are needed only for interpolation down.
     const int begin = down == nullptr ? 0 : -SampleWindow::kAbove;
     const int end = down == nullptr ? kSide : kSide + SampleWindow::kBelow;
     for (int y = begin; y < end; ++y) {
@@ -555,15 +557,15 @@ WindowDifference moved_differences(SampleWindow a, SampleWindow b, const Taps* a
   });
 }
 
-/// What rows of a block are read ahead by, in items: where many rows are read beside each other,
-/// the CPU does not foresee what comes.
+/// Samples by which rows of a block are prefetched: the hardware prefetcher does not follow so many
+/// rows side by side.
 constexpr std::size_t kAhead = 64;
 
-/// A vector's columns at a time, so that what is interpolated across stays in the first cache.
+/// One vector's columns at a time, so that the rows interpolated across stay in the L1 cache.
 void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* across,
                  const Taps* down, std::size_t n, int rows, std::int16_t* out,
                  std::ptrdiff_t out_stride) {
-  constexpr int kRows = 16;  // at a time
+  constexpr int kRows = 16;  // rows at a time
   const D d;
   V taps_across[kTaps];
   V taps_down[kTaps];
@@ -607,12 +609,12 @@ void move_weights(const std::uint8_t* weight, std::ptrdiff_t stride, bool betwee
                   int rows, std::uint8_t* out, std::ptrdiff_t out_stride) {
   const DAll d;
   const DU words;
-  // The same in bytes: (7 n + 4) / 8 = n - (n + 3) / 8, both rounded down. Words are shifted: what
-  // comes from the byte above is no part of the quotient.
+  // weight_between() in bytes: (7 n + 4) / 8 = n - (n + 3) / 8, both rounded down. Words are
+  // shifted; the mask removes the bits that come from the byte above.
   const auto quotient = hn::Set(d, static_cast<std::uint8_t>(between ? 255 >> 3 : 0));
   for (int y = 0; y < rows; ++y, weight += stride, out += out_stride) {
-    // Runs are often a block wide: the next one's cache line is asked for, since no stream is
-    // seen by the CPU in so many rows.
+    // Runs are often only a block wide: prefetches the next one, as the hardware does not follow so
+    // many rows.
     hwy::Prefetch(weight + n + kAhead);
     for (std::size_t i = 0; i < n; i += kBytes) {
       const auto w = hn::LoadU(d, weight + i);
@@ -646,7 +648,7 @@ void deviations(const std::int16_t* sample, const std::int16_t* estimate,
       const V difference =
           clamped(hn::Sub(hn::LoadU(D(), sample + i + k * kLanes), old[k]), -4095, 4095);
       const V scale = hn::MulFixedPoint15(inverses[k], certainty[k]);
-      // What is above kMostDeviation is cut off where it becomes a byte.
+      // The upper limit is applied by the saturating conversion to bytes.
       static_assert(kMostDeviation == 127);
       return hn::Max(hn::MulFixedPoint15(hn::ShiftLeft<3>(difference), scale),
                      set(-kMostDeviation));
@@ -655,13 +657,13 @@ void deviations(const std::int16_t* sample, const std::int16_t* estimate,
   }
 }
 
-/// Sums over five rows of even columns, and of odd ones.
+/// Sums over five rows, of even and of odd columns.
 struct EvenAndOdd {
   V even;
   V odd;
 };
 
-/// Those of bytes of which two fit one.
+/// sums_of_five() of bytes, of which the sum of two fits in a byte.
 template <typename BytesOfRow>
 HWY_INLINE EvenAndOdd sums_of_five(BytesOfRow row) {
   const DU du;
@@ -670,13 +672,13 @@ HWY_INLINE EvenAndOdd sums_of_five(BytesOfRow row) {
   const auto last = hn::BitCast(du, row(4));
   const auto odd = hn::Add(hn::Add(hn::ShiftRight<8>(first), hn::ShiftRight<8>(second)),
                            hn::ShiftRight<8>(last));
-  // Pairs summed as words: without what the upper bytes add, that is the sum of the lower ones.
+  // Words summed whole, less the high bytes' sum shifted up, is the sum of the low bytes.
   const auto both = hn::Add(hn::Add(first, second), last);
   return {hn::BitCast(D(), hn::Sub(both, hn::ShiftLeft<8>(odd))), hn::BitCast(D(), odd)};
 }
 
-/// Sums of five rows' deviations above 0 in columns, or of all magnitudes, over a stretch that the
-/// first cache holds: of even columns, of odd ones, and of both, a lane for each pair of columns.
+/// Sums of five rows for each column, over a stretch that fits in the L1 cache: even columns, odd
+/// columns, and their sum, one lane for each pair of columns.
 struct ColumnSums {
   static constexpr std::size_t kStretch = 1024;  // columns
   static constexpr std::size_t kPairs = kStretch / 2 + 2 * kLanes;
@@ -689,8 +691,7 @@ struct ColumnSums {
     hn::Store(sums.odd, D(), odd + at);
     hn::Store(hn::Add(sums.even, sums.odd), D(), both + at);
   }
-  /// Those of five columns around the even one, and around the odd one, of each pair from `at` + 1
-  /// on.
+  /// Sums of five columns around the even and the odd column of each pair, from pair `at` + 1 on.
   HWY_INLINE V around_even(std::size_t at) const {
     return hn::Add(hn::Add(hn::LoadU(D(), both + at), hn::LoadU(D(), both + at + 1)),
                    hn::LoadU(D(), even + at + 2));
@@ -704,12 +705,12 @@ struct ColumnSums {
 void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
   const DAllSigned d;
   const DAll bytes;
-  ColumnSums above;  // of what is above 0
+  ColumnSums above;  // sums of positive deviations
   ColumnSums magnitudes;
   for (std::size_t first = 0; first < n; first += ColumnSums::kStretch) {
     const std::size_t count = HWY_MIN(ColumnSums::kStretch, n - first);
     for (std::size_t i = 0; i < count + 4; i += kBytes) {
-      // Magnitudes of two rows fit a byte, and so does what two have above 0.
+      // Magnitudes of two rows fit in a byte, and so do their positive parts.
       const auto above_0 = [&](std::size_t k) HWY_ATTR {
         const auto row = hn::LoadU(d, rows[k] + first + i - 2);
         return hn::BitCast(bytes, hn::Max(row, hn::Zero(d)));
@@ -731,7 +732,7 @@ void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
       const V odd = by_sums(above.around_odd(i / 2), magnitudes.around_odd(i / 2));
       const auto by_both = hn::BitCast(bytes, hn::Or(even, hn::ShiftLeft<8>(odd)));
       const auto own = hn::BitCast(bytes, hn::Abs(hn::LoadU(d, rows[2] + first + i)));
-      // Eight times what it is above its limit, cut off at 255.
+      // Eight times the excess over the limit, saturating at 255.
       auto by_own = hn::SaturatedSub(own, hn::Set(bytes, 5 * kSigma / 2));
       for (int k = 0; k < 3; ++k)
         by_own = hn::SaturatedAdd(by_own, by_own);
@@ -740,7 +741,7 @@ void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
   }
 }
 
-/// Sums of two bytes beside each other.
+/// Sums of neighbouring bytes.
 HWY_INLINE V pair_sums(VAll bytes) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   return V{_mm512_maddubs_epi16(bytes.raw, _mm512_set1_epi8(1))};
@@ -767,7 +768,7 @@ void join(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std
             hn::Add(pair_sums(hn::LoadU(d, above + at)), pair_sums(hn::LoadU(d, below + at)));
         return hn::ShiftRight<2>(hn::Add(sum, set(2)));
       };
-      // No further behind the row than rows of luma go on.
+      // The second load stays within the row where luma ends before it.
       covered = bytes_in_order(means(2 * i), means(i + kLanes < n ? 2 * i + kBytes : 2 * i));
     }
     hn::StoreU(hn::Max(hn::LoadU(d, change + i), covered), d, change + i);
@@ -780,7 +781,7 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
   const WeightTable keeps(weight_tables().keep);
   const auto limit = hn::Set(DAll(), static_cast<std::uint8_t>(most));
   for (std::size_t i = 0; i < n; i += 2 * kLanes) {
-    // weight_after() as the weight less floor((weight change + 127) / 256), which is the same.
+    // weight_after() as weight - floor((weight change + 127) / 256), which is equal.
     const VAll before = hn::LoadU(DAll(), weight + i);
     const VAll changed = hn::LoadU(DAll(), change + i);
     const auto lost = [&](VAll half_before, VAll half_changed) HWY_ATTR {
@@ -805,7 +806,7 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
   }
 }
 
-/// What a neighbour counts: pull() of a difference.
+/// pull() of a difference.
 HWY_INLINE V pulled(V difference, V reach) {
   const V size = hn::Abs(difference);
   const V rest =
@@ -819,8 +820,8 @@ HWY_INLINE V pulled(V difference, V reach) {
 #endif
 }
 
-/// The pulls of all neighbours of the vector of samples from i on. Differences have the other sign,
-/// so that neighbours need no loads of their own.
+/// Sum of the pulls of all neighbours on the samples from i on. Differences are negated, so that a
+/// neighbour is a memory operand of the subtraction.
 HWY_INLINE V pulls(const Rows5<std::int16_t>& rows, std::size_t i, V own, V reach) {
   V sum = hn::Zero(D());
   const auto pull = [&](const std::int16_t* neighbour) HWY_ATTR {
@@ -844,7 +845,7 @@ using DBytes = hn::Repartition<std::int8_t, D>;
 using VBytes = hn::Vec<DBytes>;
 constexpr bool kPullsInBytes = true;
 
-/// Both as bytes, cut off at -128 and 127: halves of them in turn, which sums() undoes.
+/// Two vectors as signed bytes, saturating, interleaved in halves, which sums() undoes.
 HWY_INLINE VBytes bytes_of(V first, V second) {
 #if HWY_TARGET <= HWY_AVX3
   return VBytes{_mm512_packs_epi16(first.raw, second.raw)};
@@ -855,8 +856,7 @@ HWY_INLINE VBytes bytes_of(V first, V second) {
 #endif
 }
 
-/// pulled() in bytes: exact where reach is at most 127, since differences that were cut off count
-/// nothing.
+/// pulled() in bytes: exact where reach is at most 127, as differences that saturate have no pull.
 HWY_INLINE VBytes pulled_bytes(VBytes difference, VBytes reach) {
   using DUnsigned = hn::RebindToUnsigned<DBytes>;
   const DUnsigned du;
@@ -874,7 +874,7 @@ HWY_INLINE VBytes pulled_bytes(VBytes difference, VBytes reach) {
 #endif
 }
 
-/// Sums of two bytes beside each other.
+/// Sums of neighbouring bytes.
 HWY_INLINE V sums(VBytes bytes) {
 #if HWY_TARGET <= HWY_AVX3
   return V{_mm512_maddubs_epi16(_mm512_set1_epi8(1), bytes.raw)};
@@ -885,7 +885,7 @@ HWY_INLINE V sums(VBytes bytes) {
 #endif
 }
 
-/// pulls() of two vectors of samples, in half as many instructions for most of the work.
+/// pulls() of two vectors of samples, with half the instructions for most of the work.
 HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>& rows, std::size_t i, const V (&own)[2],
                                const V (&reach)[2], V (&sum)[2]) {
   const DBytes d;
@@ -896,7 +896,7 @@ HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>& rows, std::size_t i, c
                         all_reach);
   };
   sum[0] = sum[1] = hn::Zero(D());
-  // A pull is at most 63: two fit a byte, and four are summed as two pairs.
+  // A pull is at most 63: two fit in a byte, and one maddubs adds two pairs.
   const auto add_four = [&](const std::int16_t* a, const std::int16_t* b, const std::int16_t* c,
                             const std::int16_t* e) HWY_ATTR {
     const VBytes two = hn::Add(pull(a), pull(b));
@@ -917,8 +917,7 @@ HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>&, std::size_t, const V 
                                const V (&)[2], V (&)[2]) {}
 #endif
 
-/// reach() of samples, a stretch at a time: what neighbours are looked at by is ready then before
-/// they are.
+/// reach() of samples, a stretch at a time, so that latencies of look-ups do not delay the pulls.
 class Reaches {
  public:
   static constexpr std::size_t kStretch = 1024;

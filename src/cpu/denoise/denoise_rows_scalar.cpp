@@ -15,7 +15,7 @@ void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
     std::uint16_t code = *in;
     if (depth > 8) {
       std::memcpy(&code, in, sizeof code);
-      // Words may hold more than their depth: nobody checks a file's samples.
+      // Saturates: words of a file may hold more bits than their depth.
       code = static_cast<std::uint16_t>(std::min(code >> shift, (1 << depth) - 1));
     }
     out[i] = static_cast<std::int16_t>(code << up);
@@ -79,7 +79,7 @@ WindowDifference moved_differences(SampleWindow a, SampleWindow b, const Taps* a
   constexpr int kSide = SampleWindow::kSide;
   constexpr int kAbove = SampleWindow::kAbove;
   std::int16_t rows[SampleWindow::kAll][kSide];
-  // Without interpolation down, what is above and below is not looked at.
+  // Rows above and below are needed only for interpolation down.
   const int begin = down == nullptr ? kAbove : 0;
   const int end = down == nullptr ? kAbove + kSide : SampleWindow::kAll;
   for (int y = begin; y < end; ++y) {

@@ -6,13 +6,13 @@
 #include "src/cpu/denoise/denoise_chain.h"
 #include "src/denoise/saved_sequences.h"
 
-/// What sequences of pictures on the CPU remember, saved and resumed.
+/// Saving and resuming of sequences on the CPU.
 namespace equalux::denoise {
 
-/// The state of frames, of top and of bottom fields; null for those that there are not.
+/// Returns the state of frames, top fields and bottom fields; null for a missing one.
 [[nodiscard]] std::string save_sequences(const ImageDesc& desc,
                                          const std::array<const PictureSequence*, 3>& sequences);
-/// Throws Error(usage) where it is not of the sequence's components, or damaged.
+/// Restores a sequence. Throws Error(usage) where the state is damaged or of other components.
 void resume(const SavedSequence& saved, PictureSequence& sequence);
 
 }  // namespace equalux::denoise

@@ -11,7 +11,7 @@ namespace {
 
 static_assert(kWindow == SampleWindow::kSide);
 
-/// Rows that are looked at above and below a window.
+/// Rows above and below a window that are read too.
 struct RowsBeside {
   int above;
   int below;
@@ -20,12 +20,12 @@ constexpr RowsBeside kNoRows{0, 0};
 constexpr RowsBeside kSlopeRows{1, 1};
 constexpr RowsBeside kTapRows{SampleWindow::kAbove, SampleWindow::kBelow};
 
-/// Windows that a plane does not have are made of its margins and its first or last row.
+/// Windows of a plane, copied where they reach beyond its stored rows.
 class WindowCopy {
  public:
   explicit WindowCopy(const DenoiseRows& loops) : loops_(loops) {}
 
-  /// The window of a plane from column x and row y on. Beyond its padding all is as in it.
+  /// Returns the window from column x and row y on. Beyond the padding columns are clamped.
   SampleWindow of(const Plane<std::int16_t>& plane, int x, int y, RowsBeside beside) {
     constexpr int kAbove = SampleWindow::kAbove;
     const int column =
@@ -45,8 +45,8 @@ class WindowCopy {
   alignas(kRowAlignment) std::int16_t samples_[kCopied * SampleWindow::kAll];
 };
 
-/// All windows up to kCoarseReach around a place, whose samples lie beside each other in the cache,
-/// and of which none lies beyond the plane.
+/// Windows up to kCoarseReach around a place, copied to lie close together in the cache. They stay
+/// within the plane's padding.
 class WindowsAround {
  public:
   void fill(const Plane<std::int16_t>& plane, int x, int y) {
@@ -66,13 +66,13 @@ class WindowsAround {
   std::int16_t samples_[kStride * kSide];
 };
 
-/// Samples of luma up to which most of what is compared is still in the second cache.
+/// Luma samples up to which most of what is compared stays in the L2 cache.
 constexpr int kMostCached = 1 << 19;
 
-/// Rows beyond halves that most windows of blocks at the ends look at.
+/// Rows beyond halves that most windows of blocks at the border need.
 constexpr RowsBeyond kHalfRowsBeyond{8, 16};
 
-/// Where a block's window of halves begins.
+/// Position of a block's window in halves.
 struct HalfPlace {
   int x;
   int y;
@@ -81,9 +81,9 @@ struct HalfPlace {
       : x(column * kBlock / 2 - kHalfBorder), y(row * kBlock / 2 - kHalfBorder) {}
 };
 
-/// Asks for what windows of the blocks to the right of column x will read from row y on: the CPU
-/// does not foresee that many rows beside each other. In place, since GCC 12 takes a function that
-/// only prefetches for one without effects, and calls it nowhere.
+/// Prefetches windows of blocks to the right of column x, from row y on: the hardware does not
+/// follow so many rows. Always inlined, as GCC 12 takes a function that only prefetches for one
+/// without effects and drops its calls.
 HWY_INLINE void prefetch(const Plane<std::int16_t>& plane, int x, int y) {
   const std::int16_t* at = plane.row(y) + std::min(x + 4 * kBlock, plane.width());
   const int rows = std::min(kWindow + SampleWindow::kBelow, plane.height() - y);
@@ -91,11 +91,11 @@ HWY_INLINE void prefetch(const Plane<std::int16_t>& plane, int x, int y) {
     hwy::Prefetch(at);
 }
 
-/// What has been tried of a few.
+/// Small set of candidates that were tried.
 template <typename Item, std::size_t kMost>
 class Tried {
  public:
-  /// Whether it is new; forgets the ones that come when it is full.
+  /// Adds an item, unless the set is full; returns false where it was tried before.
   bool add(const Item& item) {
     if (std::find(items_.begin(), items_.begin() + count_, item) != items_.begin() + count_)
       return false;
@@ -173,7 +173,7 @@ void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
     shrink_estimate(estimate, row);
 }
 
-/// Blocks that have not moved, or as the last frame's vectors say, have their vectors then.
+/// Sets the vectors of blocks that are still or that go on as in the last frame.
 void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& weight,
                               const LevelCurve& sigma, int row, MotionField& field) {
   WindowCopy now_copy(rows_);
@@ -201,14 +201,14 @@ void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& w
   }
 }
 
-/// Asks for what blocks to the right of one will read, unless the cache holds it anyway.
+/// Prefetches for the blocks to the right, unless the L2 cache holds the planes.
 void MotionSearch::ask_ahead(const Frames& frames, int column, int row) const {
   if (std::int64_t{width_} * height_ <= kMostCached) return;
   prefetch(frames.luma, column * kBlock, row * kBlock);
   prefetch(frames.estimate, column * kBlock, row * kBlock);
 }
 
-/// Tries whether a block has moved as it and those around it have before.
+/// Tries the median of the last frame's vectors around a block.
 MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int row, Noise noise,
                                          int limit) {
   const auto median = [&](std::int16_t Vector::*part) {
@@ -279,7 +279,7 @@ const Vector& MotionSearch::before(int column, int row) const {
   return before_[number(std::clamp(column, 0, columns_ - 1), std::clamp(row, 0, block_rows_ - 1))];
 }
 
-/// A block's vector, once it is known to point at about this sample.
+/// Vector of a block with subsample precision, from its approximate position (x, y).
 Vector MotionSearch::refined(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
                              int row, int x, int y) const {
   WindowCopy then_copy(rows_);
@@ -291,11 +291,11 @@ Vector MotionSearch::refined(SampleWindow now, const Plane<std::int16_t>& estima
                 column, row);
 }
 
-/// The vector of a block of which nothing is known.
+/// Full search of a block's vector.
 Vector MotionSearch::search_block(const Frames& frames, int column, int row) const {
   WindowCopy now_copy(rows_);
   WindowCopy then_copy(rows_);
-  // Candidates in halves: none, the coarse search's, and the last frame's here and around.
+  // Candidates in halves: none, the coarse search's, the last frame's here and around.
   const HalfPlace half(column, row);
   const SampleWindow now = now_copy.of(luma_.half, half.x, half.y, kNoRows);
   Step best{0, 0};
@@ -329,7 +329,7 @@ Vector MotionSearch::search_block(const Frames& frames, int column, int row) con
     if (best == from) break;
   }
 
-  // Then the displacement that is left, in halves and in samples.
+  // Remaining displacement by gradients, in halves and then in samples.
   const Vector rough = displacement(
       rows_.slopes(now, then_copy.of(estimate_.half, half.x + best.x, half.y + best.y, kSlopeRows)),
       kWindow * kWindow);
@@ -338,7 +338,7 @@ Vector MotionSearch::search_block(const Frames& frames, int column, int row) con
                  whole_samples((best.y * kParts + rough.y) * 2));
 }
 
-/// What a block differs by from what a vector points to, and its drift there.
+/// Difference and drift of a block against the estimate at a vector.
 WindowDifference MotionSearch::compare(SampleWindow now, const Plane<std::int16_t>& estimate,
                                        int column, int row, Vector vector, int limit) const {
   const int x = column * kBlock;
@@ -358,7 +358,7 @@ WindowDifference MotionSearch::compare(SampleWindow now, const Plane<std::int16_
   return {difference.magnitudes, drift_of(difference.drift, limit)};
 }
 
-/// The best of three vectors of a block: what was found, what follow() tried, and none.
+/// Best of three vectors of a block: the one found, the one of follow(), and none.
 MotionSearch::Match MotionSearch::choose(const Frames& frames, int column, int row,
                                          Vector found) const {
   WindowCopy now_copy(rows_);
@@ -366,7 +366,7 @@ MotionSearch::Match MotionSearch::choose(const Frames& frames, int column, int r
   const int limit = limits_[number(column, row)];
   Match best;
   best.set({}, compare(now, frames.estimate, column, row, {}, limit));
-  // Vectors must be better than none by a thirty-second, or they follow the noise.
+  // A vector must be better than none by 1/32, or it follows the noise.
   best.difference -= best.difference / 32;
   const Match& followed = followed_[number(column, row)];
   if (followed.vector != Vector{} && followed.difference < best.difference) best = followed;

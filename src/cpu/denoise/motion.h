@@ -12,22 +12,22 @@
 
 namespace equalux::denoise {
 
-/// Vectors of a frame's blocks, row after row.
+/// Motion vectors of a frame's blocks, row by row.
 struct MotionField {
   int columns = 0;
   int rows = 0;
   std::vector<Vector> vectors;
-  std::vector<std::int16_t> drifts;  ///< how much lighter each block has become
+  std::vector<std::int16_t> drifts;  ///< brightness that each block has gained
 
   [[nodiscard]] const Vector& at(int column, int row) const {
     return vectors[static_cast<std::size_t>(row * columns + column)];
   }
-  /// Whether nothing of a row of blocks moves.
+  /// Returns true where no block of a row has a vector.
   [[nodiscard]] bool still(int row) const {
     const auto first = vectors.begin() + row * columns;
     return std::all_of(first, first + columns, [](const Vector& each) { return each == Vector{}; });
   }
-  /// Whether nothing of a row of blocks has become lighter or darker.
+  /// Returns true where no block of a row has a drift.
   [[nodiscard]] bool steady(int row) const {
     const auto all = drifts_of(row);
     return std::all_of(all.begin(), all.end(), [](std::int16_t each) { return each == 0; });
@@ -38,49 +38,49 @@ struct MotionField {
   }
 };
 
-/// Rows beyond a component's estimate of which what moves is made: as far as vectors may point out
-/// of it, and those that interpolation looks at.
+/// Rows beyond a component's estimate that motion compensation reads: vectors out of the frame, and
+/// the taps of interpolation.
 inline constexpr RowsBeyond kMovedRowsBeyond{kMostOutside + SampleWindow::kAbove,
                                              kMostOutside + SampleWindow::kBelow};
-/// Rows beyond luma, of which the last row of blocks may have some.
+/// Rows beyond luma that belong to the last row of blocks.
 constexpr RowsBeyond luma_rows_beyond(int height) {
   return {0, blocks_of(height) * kBlock - height};
 }
-/// Rows beyond luma's estimate, at which windows look from there.
+/// Rows beyond luma's estimate that windows of those blocks read.
 constexpr RowsBeyond luma_estimate_rows_beyond(int height) {
   return {kMovedRowsBeyond.above, kMovedRowsBeyond.below + luma_rows_beyond(height).below};
 }
 
-/// Finds from where in the estimate the blocks of a frame have come. Allocates nothing after its
-/// construction.
+/// Motion estimation of a frame's blocks against the estimate. Allocates only in the constructor.
 class MotionSearch {
  public:
   MotionSearch(int width, int height, RowExecutor& executor, const DenoiseRows& rows);
 
-  /// A field of these frames in which nothing moves.
+  /// Returns a field of this size without motion.
   [[nodiscard]] MotionField no_motion() const;
 
-  /// Rows of a plane that make a row of its eighth.
+  /// Rows of a plane that make one row of its eighth.
   static constexpr int kUnit = 8;
-  /// Make the smaller frames of what search() will be given, which must be padded: of a unit of
-  /// luma, of a row of blocks of the estimate, and of all of it. Threads may do different parts.
+  /// Make the pyramid that search() needs, from padded planes: of a unit of luma, of a row of
+  /// blocks of the estimate, and of all of it. Threads may make different parts.
   void shrink_luma(const Plane<std::int16_t>& luma, int unit);
   void shrink_estimate(const Plane<std::int16_t>& estimate, int block_row);
   void shrink_estimate(const Plane<std::int16_t>& estimate);
 
-  /// Vectors of `luma` into `estimate`, where `field` holds those of the last frame, and drifts.
-  /// Both are padded, and shrunk. `weight` is the estimate's, and `sigma` the luma's noise.
+  /// Finds vectors and drifts of `luma` relative to `estimate`; `field` holds those of the last
+  /// frame. Both planes are padded and have their pyramids. `weight` is the estimate's, `sigma` the
+  /// noise of luma.
   void search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
               const Plane<std::uint8_t>& weight, const LevelCurve& sigma, MotionField& field);
 
  private:
-  /// A frame in a half, a fourth and an eighth of its size.
+  /// Pyramid of a frame: half, fourth and eighth of its size.
   struct Pyramid {
     Plane<std::int16_t> half;
     Plane<std::int16_t> fourth;
     Plane<std::int16_t> eighth;
   };
-  /// Whole samples, in one of those sizes.
+  /// Displacement in whole samples of a level of the pyramid.
   struct Step {
     int x;
     int y;
@@ -90,8 +90,7 @@ class MotionSearch {
 
   void shrink(const Plane<std::int16_t>& from, int unit, Pyramid& pyramid);
   void halve(const Plane<std::int16_t>& from, int begin, int end, Plane<std::int16_t>& to);
-  /// The frames that are compared, and the noise of what is known of a block, which its middle
-  /// tells.
+  /// Compared planes, and the noise of a block, taken at its middle.
   struct Frames {
     const Plane<std::int16_t>& luma;
     const Plane<std::int16_t>& estimate;
@@ -100,20 +99,20 @@ class MotionSearch {
     int certainty;
     int sigma;
   };
-  /// A vector, what a block differs by there, and what its light has changed by.
+  /// Vector of a block, with the difference and the drift that it leaves.
   struct Match {
     Vector vector;
     int difference;
     std::int16_t drift;
 
-    /// What compare() found of one.
+    /// Takes a vector with the result of compare().
     void set(Vector its_vector, const WindowDifference& found) {
       vector = its_vector;
       difference = found.magnitudes;
       drift = static_cast<std::int16_t>(found.drift);
     }
   };
-  /// What is known of a block's motion before it is searched for.
+  /// State of a block before its search.
   enum class Found : std::uint8_t { open, still, followed };
 
   void find_known(const Frames& frames, const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
@@ -142,16 +141,16 @@ class MotionSearch {
   const std::array<Taps, kPhases>& taps_;  // all_taps()
   int width_;
   int height_;
-  int columns_;  // of blocks
+  int columns_;  // in blocks
   int block_rows_;
   Pyramid luma_;
   Pyramid estimate_;
-  std::vector<std::int32_t> unmoved_;  // what halves differ by without motion, by block
-  std::vector<std::int16_t> limits_;   // drift_limit() of a block
+  std::vector<std::int32_t> unmoved_;  // difference of halves without motion, by block
+  std::vector<std::int16_t> limits_;   // drift_limit(), by block
   std::vector<Found> state_;           // by block
-  std::vector<Match> followed_;        // the best of follow(), by block; or no vector
+  std::vector<Match> followed_;        // best of follow(), by block; vector 0 = none
   std::vector<Step> coarse_;           // by kCoarse x kCoarse blocks, in eighths
-  std::vector<Vector> before_;         // the last frame's field
+  std::vector<Vector> before_;         // field of the last frame
 };
 
 }  // namespace equalux::denoise

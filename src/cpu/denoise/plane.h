@@ -11,14 +11,13 @@
 
 namespace equalux::denoise {
 
-/// Rows beyond a plane's first and last one.
+/// Rows stored beyond a plane's first and last one.
 struct RowsBeyond {
   int above = 0;
   int below = 0;
 };
 
-/// Samples of a plane in rows of their own, with kMargin more on each side of every row; 0 at
-/// first.
+/// Plane of samples with a margin of kMargin samples on each side of every row; zeros at first.
 template <typename Sample>
 class Plane {
  public:
@@ -38,21 +37,20 @@ class Plane {
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] int height() const { return height_; }
 
-  /// Samples from a row to the one below.
+  /// Distance from a row to the one below, in samples.
   [[nodiscard]] std::ptrdiff_t stride() const { return static_cast<std::ptrdiff_t>(stride_); }
 
-  /// Row y, or the nearest that there is.
+  /// Row y, or the nearest one.
   [[nodiscard]] Sample* row(int y) { return samples_.get() + at(nearest(y)); }
   [[nodiscard]] const Sample* row(int y) const { return samples_.get() + at(nearest(y)); }
 
-  /// Whether rows `first` to `last` - 1 are in the plane or among those beyond it.
+  /// Returns true where rows `first` to `last` - 1 are stored, in the plane or beyond it.
   [[nodiscard]] bool holds(int first, int last) const {
     return first >= -beyond_.above && last <= height_ + beyond_.below;
   }
-  /// Row y, one that holds() says is there. Those beyond the plane are what repeat_end_rows() made
-  /// of them.
+  /// Row y, for which holds() must be true. Rows beyond the plane are those of repeat_end_rows().
   [[nodiscard]] const Sample* row_or_beyond(int y) const { return samples_.get() + at(y); }
-  /// Makes the rows beyond the plane what its first and last one are now, with their padding.
+  /// Copies the plane's first and last row, with their padding, to the rows beyond.
   void repeat_end_rows() {
     const auto copy = [this](int from, int to) {
       std::copy_n(samples_.get() + at(from) - kPadding, width_ + 2 * kPadding,
@@ -64,20 +62,20 @@ class Plane {
       copy(height_ - 1, height_ + k);
   }
 
-  /// Repeats the row's first and last sample kPadding times on each side.
+  /// Pads a row with its first and last sample, kPadding on each side.
   void pad(int y) {
     Sample* const first = row(y);
     std::fill_n(first - kPadding, kPadding, first[0]);
     std::fill_n(first + width_, kPadding, first[width_ - 1]);
   }
-  /// The same with a value.
+  /// Pads a row with a value, kPadding on each side.
   void pad(int y, Sample value) {
     Sample* const first = row(y);
     std::fill_n(first - kPadding, kPadding, value);
     std::fill_n(first + width_, kPadding, value);
   }
 
-  /// The same of a row of `width` samples, `count` times on each side.
+  /// Pads a row of `width` samples with its first and last one, `count` on each side.
   void repeat_ends(int y, int width, int count) {
     Sample* const first = row(y);
     std::fill_n(first - count, count, first[0]);
@@ -85,8 +83,8 @@ class Plane {
   }
 
  private:
-  /// An odd number of cache lines: rows one below the other do not compete for the same place in
-  /// the cache.
+  /// Stride: an odd number of cache lines, so that rows below each other do not compete for the
+  /// same cache sets.
   static std::size_t stride_of(std::size_t width) {
     constexpr std::size_t kLine = kRowAlignment / sizeof(Sample);
     const std::size_t lines = (width + 63) / 64 * 64 / kLine + 2 * kMargin / kLine;
