@@ -11,7 +11,7 @@ extern "C" {
 namespace equalux {
 namespace {
 
-/// libavformat puts a BlockAdditional's number in front of its bytes.
+/// Bytes that libavformat puts in front of a BlockAdditional's data, to hold its number.
 constexpr std::size_t kNumberBytes = 8;
 constexpr std::uint64_t kAlpha = 1;
 
@@ -19,7 +19,8 @@ constexpr std::uint64_t kAlpha = 1;
 
 bool has_alpha_packets(const AVStream& stream) {
   const AVCodecID codec = stream.codecpar->codec_id;
-  // libavformat says it of other codecs too, whose pictures are transparent by themselves.
+  // libavformat sets alpha_mode for other codecs, too, whose pictures carry transparency
+  // themselves.
   return (codec == AV_CODEC_ID_VP8 || codec == AV_CODEC_ID_VP9) &&
          tag_of(stream.metadata, "alpha_mode") == "1";
 }

@@ -17,7 +17,7 @@ extern "C" {
 
 #include "pipelines/core/source.h"
 
-/// Owners of libav's objects, and its small change: error texts, ratios, options.
+/// Owners of libav's objects, and small helpers: error texts, ratios, options.
 namespace equalux {
 
 struct CloseInput {
@@ -41,7 +41,7 @@ struct FreeBitstreamFilter {
 };
 using BitstreamFilter = std::unique_ptr<AVBSFContext, FreeBitstreamFilter>;
 
-/// Options on their way into libav, which takes out of it what it understood.
+/// Options for libav, which removes those that it understood.
 class Dictionary {
  public:
   Dictionary() = default;
@@ -61,21 +61,21 @@ class Dictionary {
 inline constexpr AVRational kNanoseconds{1, 1'000'000'000};
 inline constexpr AVRational kMicroseconds{1, AV_TIME_BASE};
 
-/// A packet of its own; throws std::bad_alloc.
+/// Allocates a packet; throws std::bad_alloc.
 [[nodiscard]] PacketPtr make_packet();
-/// libav's text for an error code.
+/// Returns libav's text for an error code.
 [[nodiscard]] std::string av_text(int error);
 [[nodiscard]] inline Rational to_rational(AVRational r) {
   return {r.num, r.den};
 }
-/// The nearest ratio that libav can hold.
+/// Returns the nearest ratio that libav can hold.
 [[nodiscard]] AVRational to_av(Rational r);
-/// A tag's value; empty where it is not set.
+/// Returns a tag's value; empty where it is not set.
 [[nodiscard]] std::string tag_of(const AVDictionary* tags, const char* key);
 
-/// "video", "audio", "subtitle", "attachment" or "data".
+/// Returns "video", "audio", "subtitle", "attachment" or "data".
 [[nodiscard]] const char* kind_name(const AVStream& stream);
-/// libavcodec's name of a stream's codec; "unknown" where it has none.
+/// Returns libavcodec's name of a stream's codec; "unknown" where it has none.
 [[nodiscard]] const char* codec_name(const AVStream& stream);
 [[nodiscard]] inline bool is_attached_picture(const AVStream& stream) {
   return stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&

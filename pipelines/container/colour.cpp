@@ -15,7 +15,7 @@
 namespace equalux {
 namespace {
 
-// GStreamer's enumerations, in its order; a value beyond the end is unknown to us.
+// GStreamer's enumerations in their order; values beyond the end are treated as unknown.
 constexpr std::array<AVColorRange, 3> kRanges{AVCOL_RANGE_UNSPECIFIED, AVCOL_RANGE_JPEG,
                                               AVCOL_RANGE_MPEG};
 constexpr std::array<AVColorSpace, 7> kMatrices{
@@ -65,7 +65,7 @@ AVColorSpace matrix_of(ColorMatrix matrix) {
   return AVCOL_SPC_UNSPECIFIED;
 }
 
-/// BT.470BG and SMPTE 170M are two names of one matrix.
+/// True for the same matrix; BT.470BG and SMPTE 170M are two names of one.
 bool same_matrix(AVColorSpace a, AVColorSpace b) {
   const auto plain = [](AVColorSpace m) {
     return m == AVCOL_SPC_BT470BG ? AVCOL_SPC_SMPTE170M : m;
@@ -73,7 +73,8 @@ bool same_matrix(AVColorSpace a, AVColorSpace b) {
   return plain(a) == plain(b);
 }
 
-/// `tag` as its bits are; see forget_unknown_tags().
+/// Reads the number that `tag` holds without treating it as an enumerator; see
+/// forget_unknown_tags().
 template <typename Tag>
 void forget_beyond(Tag& tag, int end, Tag unspecified) {
   std::underlying_type_t<Tag> number;
@@ -84,7 +85,7 @@ void forget_beyond(Tag& tag, int end, Tag unspecified) {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// The units of a byte stream, without their start codes.
+/// Splits a byte stream into its NAL units, without their start codes.
 std::vector<Bytes> units_of(std::span<const std::uint8_t> stream) {
   std::vector<Bytes> units;
   std::size_t begin = 0;
@@ -102,13 +103,13 @@ std::vector<Bytes> units_of(std::span<const std::uint8_t> stream) {
   return units;
 }
 
-/// An option of libavcodec's filters of H.264 and H.265 heads, and its value.
+/// An option of libavcodec's metadata bitstream filters for H.264 and H.265, and its value.
 struct HeadSetting {
   const char* name;
   int value;
 };
 
-/// The parameter sets of an H.264 or H.265 head, with these settings in place of their own.
+/// Returns the parameter sets of an H.264 or H.265 head after these settings replaced its own.
 std::vector<Bytes> head_units(const AVCodecParameters& codec,
                               std::initializer_list<HeadSetting> settings) {
   const bool h264 = codec.codec_id == AV_CODEC_ID_H264;
@@ -122,12 +123,12 @@ std::vector<Bytes> head_units(const AVCodecParameters& codec,
   if (avcodec_parameters_copy(filter->par_in, &codec) < 0 || av_bsf_init(filter.get()) < 0) {
     return {};
   }
-  // It writes byte streams.
+  // The filter writes byte streams.
   return units_of(
       {filter->par_out->extradata, static_cast<std::size_t>(filter->par_out->extradata_size)});
 }
 
-/// A unit's bits, without the bytes that keep start codes out of it.
+/// Returns a unit's bits without emulation prevention bytes, which keep start codes out of it.
 std::vector<bool> bits_of(const Bytes& unit) {
   std::vector<bool> bits;
   std::size_t zeros = 0;
@@ -158,8 +159,9 @@ Bytes unit_of(const std::vector<bool>& bits) {
   return unit;
 }
 
-/// `unit` without what it says of video format, range and colours: one flag for all of it, which
-/// is cleared. Where that stands is found by `other`, the same but for every bit of the format.
+/// Returns `unit` without its video format, range and colours: one flag precedes all of them and is
+/// cleared. Its position is found by comparison with `other`, which is the same unit with every bit
+/// of the video format inverted.
 Bytes without_colours(const Bytes& unit, const Bytes& other) {
   constexpr std::size_t kFormat = 3;
   constexpr std::size_t kRange = 1;
@@ -172,13 +174,13 @@ Bytes without_colours(const Bytes& unit, const Bytes& other) {
   const std::size_t end = has_colours + 1 + (bits[has_colours] ? kColours : 0);
   *std::prev(format) = false;
   bits.erase(format, bits.begin() + static_cast<std::ptrdiff_t>(end));
-  // The last one that is set ends the unit.
+  // The last bit that is set ends the unit.
   while (!bits.empty() && !bits.back())
     bits.pop_back();
   return unit_of(bits);
 }
 
-/// The head's units that say nothing of colours.
+/// Returns the parameter sets of the head without colour tags.
 std::vector<Bytes> untold_units(const AVCodecParameters& codec) {
   std::vector<Bytes> units = head_units(codec, {{"video_format", 0}});
   const std::vector<Bytes> others = head_units(codec, {{"video_format", 7}});
@@ -189,7 +191,7 @@ std::vector<Bytes> untold_units(const AVCodecParameters& codec) {
   return units;
 }
 
-/// Four bytes, the highest first.
+/// Reads four bytes, the highest first.
 std::size_t number_at(const std::uint8_t* bytes) {
   return (std::size_t{bytes[0]} << 24U) | (std::size_t{bytes[1]} << 16U) |
          (std::size_t{bytes[2]} << 8U) | bytes[3];
@@ -244,7 +246,7 @@ ColourTags encoded_colour(const EncodedVideoFormat& video, const AVCodecParamete
     }
     return tags;
   }
-  // The samples are still the input's: so is what it says of them, or does not say.
+  // The samples are still the input's, so its matrix holds, even if it is unspecified.
   if (input != nullptr && input->color_space != AVCOL_SPC_RGB) tags.matrix = input->color_space;
   if (input != nullptr && input->color_range != AVCOL_RANGE_UNSPECIFIED) {
     tags.range = input->color_range;

@@ -10,10 +10,10 @@
 #include "pipelines/container/av_handles.h"
 #include "pipelines/container/output/writer.h"
 
-/// Colour tags: from GStreamer's spelling, and from the input's, to libav's.
+/// Translation of colour tags from GStreamer's spelling, and from the input's tags, to libav's.
 namespace equalux {
 
-/// libav's four tags.
+/// The four colour tags of libav.
 struct ColourTags {
   AVColorRange range = AVCOL_RANGE_UNSPECIFIED;
   AVColorSpace matrix = AVCOL_SPC_UNSPECIFIED;
@@ -22,25 +22,27 @@ struct ColourTags {
   friend bool operator==(const ColourTags&, const ColourTags&) = default;
 };
 
-/// Reads GStreamer's colorimetry string: a name ("bt709") or "range:matrix:transfer:primaries" in
-/// GStreamer's numbers. What it does not say stays unspecified.
+/// Parses GStreamer's colorimetry string: a name ("bt709") or "range:matrix:transfer:primaries" in
+/// GStreamer's numbers. Tags that it does not give stay unspecified.
 [[nodiscard]] ColourTags colour_tags_from(const std::string& colorimetry);
 
-/// The tags of the encoded video: the input's own (`input` may be null) as far as they still hold
-/// for what was encoded; what it does not say stays unsaid, unless it was chosen here.
+/// Returns the tags of the encoded video: the input's own (`input` may be null) as far as they
+/// still hold after encoding. Tags that the input leaves unspecified stay so, unless they were
+/// chosen here.
 [[nodiscard]] ColourTags encoded_colour(const EncodedVideoFormat& video,
                                         const AVCodecParameters* input);
 
-/// Brings the tags that an encoder wrote into its H.264 or H.265 stream in line with the
-/// container's: GStreamer has no names for some, and none for no matrix at all.
+/// Corrects the colour tags that an encoder wrote into its H.264 or H.265 stream, so that they
+/// agree with the container's: GStreamer has no names for some of them, nor for an unspecified
+/// matrix.
 class HeadTags {
  public:
   HeadTags() = default;
-  /// Rewrites the head (avcC, hvcC) of `codec`, where its tags are not those that the encoder was
-  /// told (GStreamer's string; empty = it is left alone).
+  /// Rewrites the head (avcC, hvcC) of `codec` if its tags differ from those given to the encoder
+  /// (`encoder_colorimetry`, GStreamer's string; empty = leave the head alone).
   HeadTags(AVCodecParameters& codec, const std::string& encoder_colorimetry);
-  /// True where a packet, of units behind 4 bytes of length, holds the head once more: `result` is
-  /// the packet to write then.
+  /// Returns true where a packet, made of units with 4-byte lengths, repeats the head: then
+  /// `result` is the packet to write instead.
   [[nodiscard]] bool rewrite(std::span<const std::byte> packet,
                              std::vector<std::byte>& result) const;
 
@@ -48,8 +50,8 @@ class HeadTags {
   std::vector<std::pair<std::vector<std::uint8_t>, std::vector<std::uint8_t>>> units_;
 };
 
-/// Makes tags unspecified whose number no enumerator of libav has: it hands on what a broken header
-/// says, and such a number must not even be read as an enumeration.
+/// Sets tags to unspecified whose number no enumerator of libav has. libav passes on what a broken
+/// header holds, and reading such a number as an enumeration is undefined.
 void forget_unknown_tags(AVCodecParameters& codec);
 
 }  // namespace equalux

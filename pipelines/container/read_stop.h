@@ -5,14 +5,14 @@
 
 namespace equalux {
 
-/// Ends the waits for a web server that has fallen silent, once the run is being stopped. What
-/// comes without much delay is still read.
+/// Ends waits for a web server that has stopped sending, once the run is being stopped. Data that
+/// arrives without much delay is still read.
 class ReadStop {
  public:
   /// Ends the waits. Any thread may call it.
   void set() noexcept { is_set_ = true; }
   [[nodiscard]] bool is_set() const noexcept { return is_set_; }
-  /// A read starts now. The reader's thread.
+  /// Marks the start of a read. Called by the reader's thread.
   void begin() noexcept { begun_ = std::chrono::steady_clock::now(); }
   /// True where the read that began last should end.
   [[nodiscard]] bool is_over() const noexcept {

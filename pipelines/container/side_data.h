@@ -6,17 +6,18 @@
 
 #include "pipelines/container/av_handles.h"
 
-/// What a stream's head says beside its codec: rotation, stereo layout, luminance. libavformat
-/// moved it in FFmpeg 6.1, and only this file knows.
+/// Side data of a stream: rotation, stereo layout, luminance. libavformat moved it in FFmpeg 6.1,
+/// which only this file has to know.
 namespace equalux {
 
-/// Everything, for a stream that is copied.
+/// Copies all side data, for a stream that is copied.
 void copy_side_data(AVStream& out, const AVStream& in);
-/// What stays true when the pictures are encoded again, but for the kinds in `but`.
+/// Copies the side data that is still true after the pictures are encoded again, except the kinds
+/// in `but`.
 void copy_picture_side_data(AVStream& out, const AVStream& in,
                             std::span<const AVPacketSideDataType> but);
 
-/// The bytes of one kind; empty where there are none.
+/// Returns the bytes of one kind; empty where there are none.
 [[nodiscard]] std::span<const std::byte> side_data(const AVStream& stream,
                                                    AVPacketSideDataType type);
 void set_side_data(AVStream& out, AVPacketSideDataType type, std::span<const std::byte> bytes);

@@ -28,7 +28,7 @@ ControlAnswer ControlApi::handle(std::string_view request) {
     }
   } catch (const Error& error) {
     return refusal(error.what());
-  } catch (const std::exception& error) {  // JSON's own, a preset's folder, memory
+  } catch (const std::exception& error) {  // from JSON, a preset's folder, or memory
     return refusal(error.what());
   }
   nlohmann::ordered_json answer{{"state", steering_.state()},

@@ -7,7 +7,8 @@
 #include "pipelines/live/live_monitor.h"
 #include "pipelines/live/steering.h"
 
-/// What is said to a run and what it answers, whoever carries it: the control socket and the page.
+/// Requests to a run and its answers, independent of their transport: the control socket and the
+/// page.
 namespace equalux {
 
 inline constexpr std::size_t kLongestRequest = 4096;  ///< bytes
@@ -18,17 +19,17 @@ struct ControlAnswer {
       json;  ///< {"state","changed","counters","presets"}, or {"error"} where not ok; one line
 };
 
-/// Thread-safe as its parts, which must outlive it.
+/// Answers requests. Thread-safe as far as its parts are, which must outlive it.
 class ControlApi {
  public:
   ControlApi(Steering& steering, const LiveMonitor& monitor)
       : steering_(steering), monitor_(monitor) {}
 
-  /// What a change may have beside the keys that are no option's.
+  /// Keys that a change may have beside those of the filters' options.
   [[nodiscard]] const std::vector<Option>& options() const { return steering_.options(); }
 
-  /// A JSON object for Steering::change(); {} or nothing but blanks only asks. Never throws for any
-  /// bytes: what is wrong stands in the answer, and nothing has changed then.
+  /// Handles a JSON object for Steering::change(); {} or blanks only query. Never throws, for any
+  /// bytes: an error is told in the answer, and then nothing has changed.
   [[nodiscard]] ControlAnswer handle(std::string_view request);
 
  private:

@@ -22,7 +22,8 @@ namespace equalux {
 namespace {
 
 constexpr std::size_t kMostCallers = 8;
-constexpr int kAnswerMs = 1000;  // a caller that does not read its answers is let go
+constexpr int kAnswerMs = 1000;  // after which a caller that does not read its answers is
+                                 // disconnected
 
 std::string reason() {
   return std::generic_category().message(errno);
@@ -44,7 +45,7 @@ int connect_or_bind(bool bind, int fd, const sockaddr_un& address) {
   return bind ? ::bind(fd, generic, sizeof address) : ::connect(fd, generic, sizeof address);
 }
 
-/// A socket that a killed program left behind may go; anything else may not.
+/// Removes a socket that a killed program left behind; anything else at the path stays.
 void clear_the_way(const std::string& path, const sockaddr_un& address) {
   struct stat file {};
   if (::lstat(path.c_str(), &file) != 0) return;
@@ -69,8 +70,9 @@ class Listener final : public ControlSocket {
     callers_.reserve(kMostCallers);
     clear_the_way(path_, address);
     fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    // bind() takes the file's mode from the socket's: nobody may connect before a chmod() of the
-    // path, and a umask would hold for files that other threads make meanwhile.
+    // Restricts the mode before bind(), which takes the file's mode from the socket's. A chmod() of
+    // the path would come too late, and a umask would affect files that other threads create
+    // meanwhile.
     const bool bound = fd_ >= 0 && ::fchmod(fd_, S_IRUSR | S_IWUSR) == 0 &&
                        connect_or_bind(true, fd_, address) == 0;
     if (!bound || ::listen(fd_, kMostCallers) != 0 || ::pipe2(wake_.data(), O_CLOEXEC) != 0) {
@@ -97,7 +99,7 @@ class Listener final : public ControlSocket {
  private:
   struct Caller {
     int fd;
-    std::string unread;  // no whole line yet
+    std::string unread;  // an incomplete line
   };
 
   [[noreturn]] void give_up(const std::string& why, bool bound) const {
@@ -107,7 +109,7 @@ class Listener final : public ControlSocket {
     throw Error(ExitCode::cannot_create, "--control " + path_ + " cannot be made: " + why);
   }
 
-  /// The callers are let go where memory is short; the run goes on.
+  /// Serves callers; where memory is short, disconnects them, and the run goes on.
   void serve() noexcept {
     for (;;) {
       try {
@@ -128,11 +130,11 @@ class Listener final : public ControlSocket {
     for (;;) {
       fds.assign({{.fd = wake_[0], .events = 0, .revents = 0},
                   {.fd = fd_, .events = POLLIN, .revents = 0}});
-      if (callers_.size() == kMostCallers) fds[1].fd = -1;  // Later ones wait.
+      if (callers_.size() == kMostCallers) fds[1].fd = -1;  // Further callers wait.
       for (const Caller& caller : callers_)
         fds.push_back({.fd = caller.fd, .events = POLLIN, .revents = 0});
       if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) return;
-      if (fds[0].revents != 0) return;  // The other end is closed.
+      if (fds[0].revents != 0) return;  // The other end of the pipe is closed.
       for (std::size_t i = 2; i < fds.size(); ++i) {
         if (fds[i].revents == 0) continue;
         Caller& caller = callers_[i - 2];
@@ -149,12 +151,12 @@ class Listener final : public ControlSocket {
     }
   }
 
-  /// False once the caller is gone.
+  /// Reads from a caller and answers; returns false once it is gone.
   bool listen_to(Caller& caller) {
     std::array<char, 1024> bytes{};
     const ssize_t count = ::recv(caller.fd, bytes.data(), bytes.size(), 0);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
-    if (count == 0) {  // The last line may lack its end.
+    if (count == 0) {  // The last line may lack its newline.
       if (!caller.unread.empty()) send_all(caller.fd, api_.handle(caller.unread).json + "\n");
       return false;
     }
@@ -165,7 +167,8 @@ class Listener final : public ControlSocket {
       if (!send_all(caller.fd, api_.handle(line).json + "\n")) return false;
     }
     if (caller.unread.size() <= kLongestRequest) return true;
-    send_all(caller.fd, api_.handle(caller.unread).json + "\n");  // It says that it is too long.
+    send_all(caller.fd, api_.handle(caller.unread).json + "\n");  // The answer says that it is too
+                                                                  // long.
     return false;
   }
 

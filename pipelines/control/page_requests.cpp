@@ -17,10 +17,10 @@ namespace {
 constexpr int kLeastWidth = 16;
 constexpr int kMostWidth = 8192;
 constexpr int kUsualWidth = 960;
-constexpr double kLeastRate = 0.1;  // pictures a second
+constexpr double kLeastRate = 0.1;  // pictures per second
 constexpr double kMostRate = 120;
 
-// Of RFC 9110.
+// Status codes of RFC 9110.
 constexpr unsigned kBadRequest = 400;
 constexpr unsigned kUnauthorized = 401;
 constexpr unsigned kForbidden = 403;
@@ -42,12 +42,12 @@ PageReply no_picture() {
   return reply;
 }
 
-/// Whether 0 turns a filter off.
+/// True for an option whose value 0 turns a filter off.
 bool is_switch(const Option& option) {
   return option.zero_means == "off";
 }
 
-/// What a page needs of an option for a slider.
+/// Describes an option for a slider of the page.
 nlohmann::ordered_json slider_of(const Option& option) {
   return {{"key", option.key},
           {"title", option.title},
@@ -55,13 +55,13 @@ nlohmann::ordered_json slider_of(const Option& option) {
           {"from", option.slider_least},
           {"to", option.slider_most},
           {"step", option.step},
-          {"least", option.least},  // but 0, where that means something
+          {"least", option.least},  // 0 is not in the range, but may have a meaning
           {"zero", option.least > 0 || is_switch(option) ? option.zero_means : std::string_view()},
           {"off", is_switch(option)},
           {"word", option.word}};
 }
 
-/// A line for each option and each preset, and the sliders of the options that have one.
+/// Formats the help of each option and preset, and the sliders of the options that have one.
 std::string parameters_text(const std::vector<Option>& options, const PresetLines& presets) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   nlohmann::ordered_json sliders = nlohmann::ordered_json::array();
@@ -76,8 +76,8 @@ std::string parameters_text(const std::vector<Option>& options, const PresetLine
   return json_text(json);
 }
 
-/// Compares two texts in a time that depends on their lengths alone, so that answers to wrong
-/// tokens do not tell where these begin to differ.
+/// Compares two texts in a time that depends only on their lengths, so that the time of answers to
+/// wrong tokens does not tell where they begin to differ.
 bool same(const std::string& a, const std::string& b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -86,7 +86,7 @@ bool same(const std::string& a, const std::string& b) {
   return difference == 0;
 }
 
-/// The page with what a browser that was invited gets to know, which is text between double quotes.
+/// Puts the token for an invited browser into the page, as text between double quotes.
 std::string page_with(std::string page, const std::string& token) {
   constexpr std::string_view kPlace = "name=\"token\" content=\"";
   const std::size_t at = page.find(kPlace);
@@ -97,7 +97,7 @@ std::string page_with(std::string page, const std::string& token) {
   return page.insert(at + kPlace.size(), text);
 }
 
-/// What is wrong with a request.
+/// Thrown with what is wrong about a request.
 struct BadRequest {
   std::string why;
 };
@@ -123,8 +123,7 @@ PictureView view_of(const std::string& text) {
 constexpr std::string_view kPictureKeys = "view, width, quality";
 constexpr std::string_view kStreamKeys = "view, width, quality, rate";
 
-/// Reads what stands behind the ? of a picture's address. `keys` may be there, once each, and the
-/// token.
+/// Parses the arguments of a picture's address: `keys`, each at most once, and the token.
 StreamForm stream_form_of(const PageRequest& request, std::string_view keys) {
   StreamForm form;
   form.picture.width = kMostWidth;
@@ -149,7 +148,7 @@ StreamForm stream_form_of(const PageRequest& request, std::string_view keys) {
   return form;
 }
 
-/// A page's picture, whose other keys have always been passed over.
+/// Parses the arguments of the page's own picture, which has always ignored other keys.
 PictureForm page_picture_of(const PageRequest& request) {
   PictureForm form{PictureView::both, kUsualWidth};
   for (const auto& [key, value] : request.arguments) {
@@ -193,8 +192,8 @@ PageReply PageRequests::answer(const PageRequest& request) {
     PageReply reply =
         refusal(kUnauthorized, "the token is missing or wrong, must be in ?token= or as a bearer");
     if (!request.token.empty() || !request.authorization.empty()) reply.holds = Holds::guess;
-    // The page holds no secret, and asks for the token: a reloaded one has taken it out of its
-    // address and finds it again in the browser.
+    // The page itself has no secret and asks for the token. After a reload the token is no longer
+    // in the address; the page finds it in the browser's storage.
     if (request.method == "GET" && request.path == "/") {
       reply.type = kHtml;
       reply.body = page_;
@@ -218,7 +217,8 @@ bool PageRequests::admits(const PageRequest& request) const {
          (token_.empty() ? names_loopback(request.host) : knows_token(request));
 }
 
-/// "none" is what somebody typed, and programs that are no browsers send nothing.
+/// True for a request from another site's page. "none" means that a person typed the address, and
+/// programs other than browsers send nothing.
 bool PageRequests::is_foreign(const PageRequest& request) const {
   return request.fetch_site == "cross-site" || request.fetch_site == "same-site";
 }
@@ -264,7 +264,7 @@ PageReply PageRequests::get(const PageRequest& request) {
 
 PageReply PageRequests::post(const PageRequest& request) {
   if (request.path != "/api/state") return refusal(kNotFound, "changes go to /api/state");
-  // A form of another site's page cannot send this type without asking first.
+  // A form on another site's page cannot send this type without a preflight request.
   if (!request.content_type.starts_with("application/json")) {
     return refusal(kUnsupportedMediaType, "must be application/json");
   }
@@ -282,7 +282,7 @@ PageReply PageRequests::picture(const PictureForm& form) {
   return {200, "image/jpeg", *jpegs_.jpeg(*pair, form)};
 }
 
-/// Who only asks for the header waits for no picture.
+/// A HEAD request does not wait for a picture.
 PageReply PageRequests::stream(const PageRequest& request) {
   const StreamForm form = stream_form_of(request, kStreamKeys);
   if (request.method != "HEAD" && monitor_.pictures() == nullptr) return no_picture();
@@ -292,7 +292,7 @@ PageReply PageRequests::stream(const PageRequest& request) {
 }
 
 JpegCache::Bytes JpegCache::jpeg(const PicturePair& pair, const PictureForm& form) {
-  constexpr std::size_t kMost = 32;  // whoever asks for a frame in ever other forms
+  constexpr std::size_t kMost = 32;  // limit for a caller that asks for ever more forms of a frame
   if (pair.serial != serial_ || made_.size() >= kMost) made_.clear();
   serial_ = pair.serial;
   for (const auto& [of, bytes] : made_)

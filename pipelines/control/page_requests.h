@@ -11,37 +11,36 @@
 
 #include "pipelines/control/control_api.h"
 
-/// What the page answers, whoever carries the requests: without a server and without pictures'
-/// encoders.
+/// The answers to the page's requests, independent of an HTTP server and of JPEG encoders.
 namespace equalux {
 
-/// A request of HTTP, as far as the page reads it.
+/// An HTTP request, as far as it is read.
 struct PageRequest {
   std::string method;
   std::string path;  ///< without arguments
-  std::string host;  ///< headers; empty = none
+  std::string host;  ///< this and the next two are headers; empty = none
   std::string authorization;
   std::string content_type;
-  std::string fetch_site;  ///< Sec-Fetch-Site, which browsers send: whose page asks
-  std::string token;       ///< arguments behind ?; empty = none
+  std::string fetch_site;  ///< Sec-Fetch-Site, by which browsers tell whose page asks
+  std::string token;       ///< an argument after ?; empty = none
   std::vector<std::pair<std::string, std::string>> arguments;  ///< all of them, in order
   std::string body;
-  bool too_long = false;  ///< the body went on behind kLongestRequest
-  bool has_nul = false;   ///< in what stands behind the method, where no name has one
+  bool too_long = false;  ///< the body was longer than kLongestRequest
+  bool has_nul = false;   ///< in the path or the arguments, where no name has one
 };
 
 /// What a reply waits for.
 enum class Holds : std::uint8_t {
   nothing,
-  picture,   ///< there is none yet: asking again soon may give one
-  guess,     ///< a wrong token: the answer is to take its time
-  presence,  ///< the caller only shows that it is there, for as long as it is
+  picture,   ///< there is none yet; asking again soon may give one
+  guess,     ///< a wrong token; the answer is delayed
+  presence,  ///< the caller only shows that it is there, for as long as the request is open
 };
 
-/// What a viewer of /stream.mjpeg wants.
+/// Form of /stream.mjpeg that a viewer asks for.
 struct StreamForm {
   PictureForm picture;
-  std::optional<double> rate;  ///< pictures a second; empty = each frame
+  std::optional<double> rate;  ///< pictures per second; empty = each frame
 };
 
 struct PageReply {
@@ -49,19 +48,20 @@ struct PageReply {
   std::string type = "application/json";
   std::string body;
   Holds holds = Holds::nothing;
-  std::optional<StreamForm> stream = std::nullopt;  ///< pictures follow, in place of the body
+  std::optional<StreamForm> stream = std::nullopt;  ///< pictures follow in place of the body
 };
 
-/// Makes what a browser shows of frames.
+/// Functions that make what a browser shows of frames.
 struct PictureForms {
   std::function<std::vector<std::uint8_t>(const PicturePair&, const PictureForm&)> jpeg;
   std::function<nlohmann::json(const PicturePair&)> tones;
 };
 
-/// The presets that a change's key "preset" may name, each with a line.
+/// Presets that the key "preset" of a change may name, each with a line of help.
 using PresetLines = std::vector<std::pair<std::string, std::string>>;
 
-/// JPEGs of the newest pair, each made once for all who want it in the same form. For one thread.
+/// Cache of JPEGs of the newest pair of frames: each form is encoded once for all callers. For one
+/// thread.
 class JpegCache {
  public:
   using Bytes = std::shared_ptr<const std::string>;
@@ -71,25 +71,24 @@ class JpegCache {
  private:
   const decltype(PictureForms::jpeg) make_;
   std::uint64_t serial_ = 0;
-  std::vector<std::pair<PictureForm, Bytes>> made_;  // of that pair
+  std::vector<std::pair<PictureForm, Bytes>> made_;  // of the newest pair
 };
 
-/// The line between the parts of /stream.mjpeg, without the hyphens before it.
+/// The multipart boundary of /stream.mjpeg, without the hyphens before it.
 inline constexpr std::string_view kBoundary = "equalux-picture";
 
-/// For one thread; its parts, which must outlive it.
+/// Answers requests. For one thread; its parts must outlive it.
 class PageRequests {
  public:
-  /// Without a token only requests to this machine's loopback are answered.
-  /// Where `once` is not empty, /?once=ONCE is answered without the token, a single time, by the
-  /// page with the token in it: a browser's command line, which others here may read, holds no
-  /// token.
+  /// Without a token only requests to this machine's loopback address are answered. If `once` is
+  /// not empty, /?once=ONCE is answered a single time without the token, by the page with the token
+  /// in it. So a browser's command line, which other users may read, does not contain the token.
   PageRequests(std::string token, std::string page, const PresetLines& presets, PictureForms forms,
                ControlApi& api, LiveMonitor& monitor, std::string once = {});
 
-  /// Whatever the request holds, there is an answer; one that is refused changes nothing.
+  /// Answers every request, whatever it contains; a refused one changes nothing.
   [[nodiscard]] PageReply answer(const PageRequest& request);
-  /// True where its token, its host and the page that it comes from are right. Looks at no body.
+  /// True where token, host and origin of the request are right. Does not look at its body.
   [[nodiscard]] bool admits(const PageRequest& request) const;
   [[nodiscard]] JpegCache& jpegs() { return jpegs_; }
 

@@ -35,20 +35,21 @@ namespace {
 
 using Time = std::chrono::steady_clock::time_point;
 
-/// MHD takes in ten at a time; what is to go is gone with the next turn.
+/// Connections above the limit that MHD may accept: it accepts ten per turn, and the next turn
+/// closes those that are too many.
 constexpr unsigned kMostOnTop = 16;
 constexpr std::chrono::milliseconds kLongestTurn{500};
-constexpr std::chrono::milliseconds kNextLook{20};  ///< for a picture
-/// For viewers to take the end of their streams, once the run has ended.
+constexpr std::chrono::milliseconds kNextLook{20};  ///< until the next look for a picture
+/// Time for viewers to receive the end of their streams after the run has ended.
 constexpr std::chrono::milliseconds kLongestEnd{500};
-constexpr std::size_t kStreamBlock = 131'072;  ///< bytes that a viewer's stream is sent in
-/// Bytes that wait in the system for a viewer that is slow: what waits there cannot be replaced by
-/// a newer picture.
+constexpr std::size_t kStreamBlock = 131'072;  ///< bytes per write of a viewer's stream
+/// Bytes that may wait in the kernel for a slow viewer: what waits there cannot be replaced by a
+/// newer picture.
 constexpr int kMostUnsent = 65'536;
-/// A picture may be so old when a viewer comes.
+/// Age up to which an existing picture is sent to a new viewer at once.
 constexpr std::chrono::milliseconds kFresh{200};
 
-/// Where a caller is: its address, or for IPv6 the 64 bits that one household has.
+/// Origin of a caller: its address, or for IPv6 the first 64 bits, which one household shares.
 using Origin = std::array<unsigned char, 16>;
 
 Origin origin_of(const sockaddr* address) {
@@ -69,22 +70,22 @@ struct Link {
   MHD_Connection* connection = nullptr;
   int fd = -1;
   Origin origin{};
-  Time since;     ///< when it came, or its last request began or ended
-  Time deadline;  ///< for what it is at
+  Time since;     ///< of connecting, or of the begin or end of the last request
+  Time deadline;  ///< for its current state
   Time look_until;
-  std::optional<Time> held_until;  ///< it is suspended
-  bool present = false;            ///< held at /api/here
+  std::optional<Time> held_until;  ///< set while it is suspended
+  bool present = false;            ///< waits at /api/here
   bool proved = false;             ///< has made a request that was admitted
-  bool busy = false;               ///< has made a request that is not answered to its end
-  bool guessed = false;            ///< is held for a wrong token
+  bool busy = false;               ///< has a request that is not answered completely
+  bool guessed = false;            ///< is delayed for a wrong token
   bool closing = false;
   bool has_nul = false;      ///< in the address of the request
-  Viewer* viewer = nullptr;  ///< it takes a stream of pictures, which lives as long as the reply
+  Viewer* viewer = nullptr;  ///< set while it gets a stream of pictures; lives as long as the reply
 };
 
-/// A stream of pictures on its way to a connection: the newest when there is room for one, so that
-/// what a slow viewer misses waits nowhere. The boundary goes with the part before it: a browser
-/// shows a picture when it has seen the next boundary.
+/// A stream of pictures to a connection. It takes the newest picture whenever there is room for
+/// one, so that pictures missed by a slow viewer do not queue. Each part ends with the next
+/// boundary, because a browser shows a picture only when it has seen that.
 class Viewer {
  public:
   Viewer(Server& server, Link& link, const StreamForm& form, LiveMonitor& monitor, JpegCache& jpegs)
@@ -106,7 +107,7 @@ class Viewer {
   Viewer(const Viewer&) = delete;
   Viewer& operator=(const Viewer&) = delete;
 
-  /// Asks for the picture that comes next, and returns it once it is there.
+  /// Requests the next picture, and returns it once it is there.
   [[nodiscard]] std::shared_ptr<const PicturePair> next_picture() {
     const Time now = Clock::now();
     if (now >= due_) {
@@ -116,10 +117,10 @@ class Viewer {
     monitor_.ask_for_picture(due_);
     return nullptr;
   }
-  /// When to look again where nothing is heard of.
+  /// Time of the next look if nothing happens before.
   [[nodiscard]] Time due() const { return due_; }
 
-  /// Up to `most` bytes; 0 = none before the next picture.
+  /// Copies up to `most` bytes; 0 = nothing before the next picture.
   [[nodiscard]] std::size_t read(char* to, std::size_t most) {
     if (sent_ == size() && !ended_) {
       if (const auto pair = next_picture()) begin_part(*pair);
@@ -136,7 +137,7 @@ class Viewer {
     }
     return got;
   }
-  /// No picture follows the one that is under way.
+  /// Ends the stream after the current picture.
   void end() {
     if (ended_ || sent_ < size()) return;
     ended_ = true;
@@ -147,7 +148,7 @@ class Viewer {
   }
   [[nodiscard]] bool is_over() const { return ended_ && sent_ == size(); }
   [[nodiscard]] Server& server() const { return server_; }
-  /// There until the reply is at its end.
+  /// The connection, which exists until the reply ends.
   [[nodiscard]] Link& link() const { return link_; }
 
  private:
@@ -169,7 +170,7 @@ class Viewer {
     shown_ = pair.serial;
     const Time now = Clock::now();
     if (form_.rate) {
-      // Counted from when the picture was due, so that no rate comes out lower for being late.
+      // Counts from the time at which the picture was due, so that delays do not lower the rate.
       const auto period = std::chrono::duration_cast<Clock::duration>(
           std::chrono::duration<double>(1 / *form_.rate));
       due_ = std::max(due_ + period, now - period);
@@ -187,7 +188,7 @@ class Viewer {
   const StreamForm form_;
   LiveMonitor& monitor_;
   JpegCache& jpegs_;
-  Time due_;  // for the next picture
+  Time due_;  // of the next picture
   std::uint64_t shown_ = 0;
   std::string head_;
   JpegCache::Bytes jpeg_;
@@ -196,13 +197,13 @@ class Viewer {
   bool ended_ = false;
 };
 
-/// One request; its body grows as it comes.
+/// A request, whose body arrives in pieces.
 struct Incoming {
   MHD_Connection* connection = nullptr;
   PageRequest request;
   std::optional<PageReply> held;
 
-  /// Whole: bytes behind a %00 count.
+  /// Returns a value with its full length, including bytes after a %00.
   [[nodiscard]] std::string value(MHD_ValueKind kind, std::string_view name) const {
     const char* text = nullptr;
     std::size_t size = 0;
@@ -212,8 +213,8 @@ struct Incoming {
   }
 };
 
-/// Why an address cannot be listened at, as the system says it. MHD leaves its own errno, which in
-/// newer versions is that of a socket which it has closed by then.
+/// Asks the system why an address cannot be listened on. The errno that MHD leaves is, in newer
+/// versions, that of a socket which it has closed by then.
 int why_not_listening(const ServeAddress& address, int otherwise) {
   const int probe = ::socket(address.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return errno;
@@ -234,8 +235,8 @@ PictureForms forms() {
   return {jpeg_of, tones_of};
 }
 
-/// MHD works in this one's own thread, so that links need no lock, and a reply may wait without
-/// keeping the others.
+/// Runs MHD in a thread of its own, so that connections need no lock, and a reply may wait without
+/// delaying the others.
 class Server final : public PageServer {
  public:
   Server(const PageOptions& options, ControlApi& api, LiveMonitor& monitor)
@@ -323,7 +324,7 @@ class Server final : public PageServer {
     };
     while (!stop_)
       turn(look_after_links(Clock::now()));
-    stopping_ = true;  // MHD must not end with suspended connections.
+    stopping_ = true;  // MHD must not be stopped while connections are suspended.
     for (Link& link : links_)
       release(link);
     MHD_run(daemon_);
@@ -333,8 +334,8 @@ class Server final : public PageServer {
     MHD_stop_daemon(daemon_);
   }
 
-  /// Closes what is too slow and goes on with what has been held; returns the time to the next
-  /// look.
+  /// Closes connections that are too slow and resumes those whose wait is over; returns the time
+  /// until the next look.
   int look_after_links(Time now) {
     Time next = now + kLongestTurn;
     for (Link& link : links_) {
@@ -361,7 +362,7 @@ class Server final : public PageServer {
     return std::max(0, static_cast<int>(wait.count()));
   }
 
-  /// MHD does not look after those that it has suspended.
+  /// True where the peer of a suspended connection is gone; MHD does not watch those.
   static bool is_gone(const Link& link) {
     pollfd end{.fd = link.fd, .events = POLLRDHUP, .revents = 0};
     return ::poll(&end, 1, 0) > 0;
@@ -369,7 +370,7 @@ class Server final : public PageServer {
 
   static void close(Link& link) {
     link.closing = true;
-    ::shutdown(link.fd, SHUT_RDWR);  // MHD finds it at its end, and closes it.
+    ::shutdown(link.fd, SHUT_RDWR);  // MHD finds its end and closes it.
   }
 
   static void hold(Link& link, Time until) {
@@ -385,8 +386,9 @@ class Server final : public PageServer {
     MHD_resume_connection(link.connection);
   }
 
-  /// Makes room for a link that has come. Whoever guesses tokens keeps its place until it is
-  /// answered, so that it does not guess faster by hanging up, nor drives those out who know one.
+  /// Makes room for a new connection. A caller with a wrong token keeps its place until it is
+  /// answered, so that hanging up does not let it guess faster, nor drive out callers with the
+  /// right one.
   void admit(Link& fresh) {
     const auto make_room = [&](unsigned most, auto&& counts) {
       unsigned there = 0;
@@ -440,7 +442,7 @@ class Server final : public PageServer {
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context);
   }
 
-  /// MHD hands the path on as text that ends at the first zero.
+  /// Looks for zero bytes, since MHD passes the path on as a C string.
   static void* on_address(void*, const char* address, MHD_Connection* connection) {
     Link* link = link_of(connection);
     if (link != nullptr) link->has_nul = std::strstr(address, "%00") != nullptr;
@@ -471,7 +473,7 @@ class Server final : public PageServer {
       return server.reply(incoming, *link);
     } catch (const std::exception& error) {
       logger().debug("page: {}", error.what());
-      return MHD_NO;  // The connection is closed.
+      return MHD_NO;  // Closes the connection.
     }
   }
 
@@ -482,7 +484,7 @@ class Server final : public PageServer {
     return MHD_YES;
   }
 
-  /// The header is there.
+  /// Called when the header is complete.
   void begin(Incoming& incoming, Link& link, const char* url, const char* method) {
     PageRequest& request = incoming.request;
     request.method = method;
@@ -502,7 +504,7 @@ class Server final : public PageServer {
     link.proved = link.proved || requests_.admits(request);
   }
 
-  /// The request is whole, or its reply has been held long enough.
+  /// Called when the request is complete, or its reply has waited long enough.
   MHD_Result reply(Incoming& incoming, Link& link) {
     const Time now = Clock::now();
     if (!incoming.held || incoming.held->holds == Holds::picture) {
@@ -538,7 +540,7 @@ class Server final : public PageServer {
     return send(incoming.connection, *incoming.held, link.viewer);
   }
 
-  /// More of a viewer's stream.
+  /// Supplies more of a viewer's stream.
   static ssize_t on_stream(void* stream, std::uint64_t, char* to, std::size_t most) {
     auto& viewer = *static_cast<Viewer*>(stream);
     Link& link = viewer.link();
@@ -575,7 +577,7 @@ class Server final : public PageServer {
     link->deadline = link->since + static_cast<Server*>(self)->limits_.idle;
   }
 
-  /// `viewer` is null for all but a stream that is to be sent, and belongs to the reply.
+  /// Sends a reply. `viewer` is null except for a stream, and belongs to the reply.
   static MHD_Result send(MHD_Connection* connection, const PageReply& reply,
                          Viewer* viewer = nullptr) {
     MHD_Response* response =
@@ -591,7 +593,7 @@ class Server final : public PageServer {
       }
       return MHD_NO;
     }
-    // Simple clients know no chunks, and a stream's connection serves nothing else.
+    // Simple clients do not know chunked encoding, and a stream's connection serves nothing else.
     if (reply.stream) {
       MHD_add_response_header(response, "Connection", "close");
       MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
@@ -624,11 +626,11 @@ class Server final : public PageServer {
   MHD_Daemon* daemon_ = nullptr;
   int wake_ = -1;
   std::string url_;
-  std::list<Link> links_;  // serve()'s, as the next
+  std::list<Link> links_;  // used by the server's thread only, as the next ones
   unsigned viewers_ = 0;
   bool stopping_ = false;
-  std::atomic<unsigned> present_{0};  // at /api/here
-  std::atomic<Time> left_{Time()};    // when the last of them went
+  std::atomic<unsigned> present_{0};  // callers at /api/here
+  std::atomic<Time> left_{Time()};    // time at which the last of them went
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

@@ -8,28 +8,29 @@
 #include "pipelines/control/control_api.h"
 #include "pipelines/control/page_requests.h"
 
-/// `--serve`: a page to look on and to steer with, a JSON API, and metrics.
+/// The HTTP server of `--serve`: a page to watch and to steer with, a JSON API, and metrics.
 namespace equalux {
 
-/// How much of the page anybody may have, so that nobody keeps others from it. A connection that is
-/// too slow is closed. Where there are too many, the one goes that has shown no token for longest,
-/// or else the one that has been idle, or at its request, for longest.
+/// Limits on what callers may use, so that none of them keeps the others out. A connection that is
+/// too slow is closed. Where there are too many, the server closes the one that has gone longest
+/// without a valid token, or else the one that has been idle, or busy with a request, for longest.
 struct PageLimits {
   unsigned connections = 128;
-  unsigned viewers = 16;                         ///< of /stream.mjpeg, at a time
-  unsigned connections_of_one = 24;              ///< of an address; of IPv6, of its first 64 bits
-  std::chrono::milliseconds header{10'000};      ///< from connecting to a whole header
-  std::chrono::milliseconds idle{30'000};        ///< from a reply to the next whole header
-  std::chrono::milliseconds body{10'000};        ///< from a header to the end of its body
-  std::chrono::milliseconds reply{30'000};       ///< for the caller to take a reply
-  std::chrono::milliseconds wrong_token{1'000};  ///< before one is answered; it counts as there
+  unsigned viewers = 16;                     ///< of /stream.mjpeg, at a time
+  unsigned connections_of_one = 24;          ///< from one address; for IPv6, from its first 64 bits
+  std::chrono::milliseconds header{10'000};  ///< from connecting to a complete header
+  std::chrono::milliseconds idle{30'000};    ///< from a reply to the next complete header
+  std::chrono::milliseconds body{10'000};    ///< from a header to the end of its body
+  std::chrono::milliseconds reply{30'000};   ///< for the caller to receive a reply
+  std::chrono::milliseconds wrong_token{1'000};  ///< delay of the answer; the connection counts
+                                                 ///< meanwhile
   std::chrono::milliseconds picture{5'000};      ///< for the next frame, where there is no picture
-  std::chrono::milliseconds back{3'000};         ///< for a page that is loaded again to come back
+  std::chrono::milliseconds back{3'000};         ///< for a page that is being reloaded to return
 };
 
 struct PageOptions {
   std::string address;  ///< see parse_serve_address()
-  std::string token;    ///< what callers must know; empty = nobody needs one
+  std::string token;    ///< that callers must know; empty = none needed
   PresetLines presets;  ///< for /api/parameters
   PageLimits limits;
   std::string once = {};  ///< lets one browser in, see PageRequests; empty = none
@@ -60,18 +61,18 @@ class PageServer {
  public:
   virtual ~PageServer() = default;
   [[nodiscard]] virtual std::string url() const = 0;  ///< "http://127.0.0.1:8080/"
-  /// Somebody has been at /api/here, and is still. Thread-safe, as the next.
+  /// True while some caller waits at /api/here. Thread-safe, as is_left().
   [[nodiscard]] virtual bool is_visited() const = 0;
-  /// Somebody has been there, and has not come back within PageLimits::back.
+  /// True where a caller was there and has not returned within PageLimits::back.
   [[nodiscard]] virtual bool is_left() const = 0;
 };
 
-/// The least that a token has of characters.
+/// Least number of characters of a token.
 inline constexpr std::size_t kShortestToken = 16;
 
-/// Throws Error(usage) for what is no address, one beyond loopback without a token, and a
-/// short token; Error(cannot_create) where nothing can listen there. `api` and `monitor` must
-/// outlive it.
+/// Starts the server. Throws Error(usage) for an invalid address, one beyond loopback without a
+/// token, and a short token; Error(cannot_create) where it cannot listen there. `api` and `monitor`
+/// must outlive it.
 [[nodiscard]] std::unique_ptr<PageServer> open_page_server(const PageOptions& options,
                                                            ControlApi& api, LiveMonitor& monitor);
 

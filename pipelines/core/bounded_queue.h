@@ -8,17 +8,18 @@
 #include <utility>
 #include <vector>
 
-/// The queue between two threads of a pipeline: bounded, closable, blocking or newest-wins.
+/// The queue between two threads of a pipeline: bounded, closable, and either blocking or dropping
+/// the oldest value.
 namespace equalux {
 
-/// A ring of at most `capacity` values. Thread-safe. After close() pushes are refused and pops
+/// A ring of at most `capacity` values. Thread-safe. After close() pushes are refused, and pops
 /// drain what is left.
 template <typename T>
 class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : ring_(capacity) {}
 
-  /// Waits for room. False where the queue is closed; `value` is then untouched.
+  /// Waits for room. Returns false where the queue is closed, and `value` is then untouched.
   bool push(T&& value) {
     std::unique_lock lock(mutex_);
     room_.wait(lock, [&] { return count_ < ring_.size() || closed_; });
@@ -28,8 +29,8 @@ class BoundedQueue {
     return true;
   }
 
-  /// Never waits: a full queue gives its oldest value up, which is returned (live sources).
-  /// On a closed queue `value` itself comes back.
+  /// Never waits: a full queue drops its oldest value, which is returned (for live sources). On a
+  /// closed queue `value` itself is returned.
   std::optional<T> push_newest(T&& value) {
     std::unique_lock lock(mutex_);
     if (closed_) return std::optional<T>(std::move(value));
@@ -40,7 +41,7 @@ class BoundedQueue {
     return dropped;
   }
 
-  /// Waits for a value; empty when the queue is closed and drained.
+  /// Waits for a value; empty once the queue is closed and drained.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return count_ > 0 || closed_; });
@@ -50,7 +51,7 @@ class BoundedQueue {
     return value;
   }
 
-  /// A value if one is there now.
+  /// Returns a value if one is there now.
   std::optional<T> try_pop() {
     std::unique_lock lock(mutex_);
     if (count_ == 0) return std::nullopt;
@@ -77,7 +78,7 @@ class BoundedQueue {
     filled_.notify_all();
   }
 
-  /// True when nothing will ever come out again.
+  /// True once no value will come out again.
   [[nodiscard]] bool finished() const {
     const std::lock_guard lock(mutex_);
     return closed_ && count_ == 0;

@@ -20,21 +20,22 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-/// What a frame cost, in milliseconds. An empty optional was not measured, which is not 0.
+/// Milliseconds that a frame took in each stage. An empty optional was not measured, which is not
+/// 0.
 struct FrameTimings {
-  std::optional<double> capture_ms;   ///< decoding or reading it, in the source's thread
+  std::optional<double> capture_ms;   ///< decoding or reading, in the source's thread
   std::optional<double> queue_ms;     ///< waiting for the processor
   std::optional<double> upload_ms;    ///< host to device
-  std::vector<StageTime> stages;      ///< the filters' stages, in order
+  std::vector<StageTime> stages;      ///< of the filters, in order
   std::optional<double> download_ms;  ///< device to host
-  std::optional<double> sink_ms;      ///< showing, encoding or writing it
-  std::optional<double> latency_ms;   ///< from captured to through the sink
-  std::uint64_t dropped_before = 0;   ///< frames dropped since the frame before this one
-  std::uint64_t reconnects = 0;       ///< how often its live source was opened again before it
-  bool late = false;  ///< live: from captured to through the sink took longer than a frame's time
+  std::optional<double> sink_ms;      ///< showing, encoding or writing
+  std::optional<double> latency_ms;   ///< from captured until the sink is done
+  std::uint64_t dropped_before = 0;   ///< frames dropped since the previous frame
+  std::uint64_t reconnects = 0;  ///< how often the live source was opened again before this frame
+  bool late = false;             ///< live: latency exceeded the duration of a frame
 
   void clear() {
-    stages.clear();  // Keeps its capacity: nothing is allocated for the next frame.
+    stages.clear();  // Keeps its capacity, so that the next frame allocates nothing.
     capture_ms = queue_ms = upload_ms = download_ms = sink_ms = latency_ms = std::nullopt;
     dropped_before = reconnects = 0;
     late = false;
@@ -44,48 +45,49 @@ struct FrameTimings {
 class FramePool;
 struct Frame;
 
-/// Gives a frame back to its pool.
+/// Deleter that returns a frame to its pool.
 struct ReturnFrame {
   void operator()(Frame* frame) const noexcept;
 };
-/// A frame out of a pool; returning it is the destructor's work.
+/// A frame from a pool; its destructor returns it.
 using FramePtr = std::unique_ptr<Frame, ReturnFrame>;
 
 /// One frame. Owned by one stage of the pipeline at a time, so it needs no lock.
 struct Frame {
-  ConstImageView image;    ///< what the next stage reads: `pixels`, or memory that `lease` keeps
-  ImageView target;        ///< where a processor writes its result: as `image`
+  ConstImageView image;    ///< input of the next stage: `pixels`, or memory that `lease` keeps
+  ImageView target;        ///< output of a processor: memory as for `image`
   bool on_device = false;  ///< `image` is in the memory of Processor::frame_device()
-  /// Transparency beside a YCbCr `image`, of alpha_desc(): `alpha_pixels`, or memory that `lease`
-  /// keeps. Without memory where there is none. On the host; filters do not see it.
+  /// Transparency beside a YCbCr `image`, in the format of alpha_desc(): `alpha_pixels`, or memory
+  /// that `lease` keeps; no memory where there is none. On the host; filters do not see it.
   ConstImageView alpha;
 
-  std::uint64_t index = 0;       ///< in its stream, from 0; dropped frames count
+  std::uint64_t index = 0;       ///< number in its stream, from 0; dropped frames count
   std::int64_t pts_ns = 0;       ///< presentation timestamp
   std::int64_t duration_ns = 0;  ///< 0 = unknown
   bool discontinuity = false;
   FieldOrder field_order = FieldOrder::progressive;
-  /// A picture in place of one that a live source did not give.
+  /// True for a picture that replaces one which a live source did not deliver.
   bool placeholder = false;
-  /// Passes untouched where the filters keep size and format.
+  /// True where the frame passes unchanged, if the filters keep size and format.
   bool unfiltered = false;
-  /// A frame's place in time alone: nobody wanted to see it, and its pixels are nobody's.
+  /// True for a frame that only marks a place in time: nobody wanted to see it, so its pixels are
+  /// undefined.
   bool unseen = false;
 
-  Clock::time_point captured;  ///< when the source had it
+  Clock::time_point captured;  ///< when the source received it
   FrameTimings timings;
 
-  /// Processor::save() behind this frame, where a checkpoint follows it.
+  /// Result of Processor::save() after this frame, if a checkpoint follows it.
   std::optional<std::string> state;
 
-  FramePtr original;  ///< the unfiltered frame, where the sink asked to see it too
+  FramePtr original;  ///< the unfiltered frame, if the sink asked to see it, too
 
-  /// The pool's memory for this frame. Empty in a pool of frames that only borrow.
+  /// The pool's memory for this frame. Empty in a pool of frames that only borrow memory.
   Image pixels;
-  /// The pool's memory for what a processor's result takes over as its `alpha`; see
+  /// The pool's memory for the `alpha` that a processor's result copies from its input; see
   /// FramePool::add_alpha().
   Image alpha_pixels;
-  /// Keeps borrowed memory alive (a decoder's buffer); called once when the frame goes back.
+  /// Releases borrowed memory (a decoder's buffer); called once when the frame returns to its pool.
   void (*release)(void*) = nullptr;
   void* lease = nullptr;
 

@@ -72,7 +72,7 @@ std::string frame_hash_header(const StreamInfo& info) {
 std::string frame_hash_line(const Frame& frame, Rational time_base) {
   const std::int64_t pts = ticks_from_ns(frame.pts_ns, time_base);
   const std::int64_t end = ticks_from_ns(frame.pts_ns + frame.duration_ns, time_base);
-  // A known rate's frames last a tick, also those that do not say so.
+  // With a known rate every frame lasts one tick, including frames without a duration.
   const bool per_frame = time_base.den < 1'000'000'000;
   const std::int64_t duration = std::max<std::int64_t>(end - pts, per_frame ? 1 : 0);
   std::size_t bytes = tight_bytes(frame.image.desc);

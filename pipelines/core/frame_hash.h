@@ -6,30 +6,31 @@
 #include "pipelines/core/source.h"
 #include "pipelines/files/text_file.h"
 
-/// `--verify`: MD5 sums of frames in FFmpeg's framemd5 text, so that `ffmpeg -f framemd5` checks
-/// them. A frame's bytes are its planes, one after another, without padding, as in rawvideo;
-/// transparency beside them is the last.
+/// `--verify`: MD5 sums of frames in the text format of FFmpeg's framemd5, so that `ffmpeg -f
+/// framemd5` can check them. A frame's bytes are its planes, one after another, without padding, as
+/// in rawvideo; transparency beside them comes last.
 namespace equalux {
 
-/// MD5 of the tight planes, 32 lower-case hexadecimal digits.
+/// Returns the MD5 of the tight planes as 32 lower-case hexadecimal digits.
 [[nodiscard]] std::string frame_md5(const ConstImageView& image);
 [[nodiscard]] std::string frame_md5(const Frame& frame);
 
-/// The seconds that one tick of the timestamps lasts: a frame where the rate is known, else 1 ns.
+/// Returns the time base of the timestamps in seconds: one frame where the rate is known, else 1
+/// ns.
 [[nodiscard]] Rational frame_hash_time_base(const StreamInfo& info);
 
-/// The lines before the first frame, with newlines.
+/// Returns the lines before the first frame, with newlines.
 [[nodiscard]] std::string frame_hash_header(const StreamInfo& info);
 
-/// A frame's line, with its newline: stream 0, dts = pts, pts, duration, size, MD5.
+/// Returns a frame's line, with its newline: stream 0, dts = pts, pts, duration, size, MD5.
 [[nodiscard]] std::string frame_hash_line(const Frame& frame, Rational time_base);
 
-/// Writes such a file; for RunOptions::on_open (to construct it) and on_result. One thread at a
+/// Writes such a file; constructed in RunOptions::on_open and fed in on_result. One thread at a
 /// time.
 class FrameHashWriter {
  public:
-  /// `info.desc` is what the sink gets; "-" is standard output. With `resumed` it goes on behind
-  /// what the file holds. Throws Error(cannot_create).
+  /// `info.desc` is the format that the sink gets; "-" is standard output. With `resumed` it
+  /// appends to the existing file. Throws Error(cannot_create).
   FrameHashWriter(const std::string& path, const StreamInfo& info, bool resumed = false);
 
   /// Throws Error(write_failed).

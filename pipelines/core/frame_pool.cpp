@@ -9,7 +9,7 @@
 namespace equalux {
 namespace {
 
-// More stages than any run of filters has, so that timing a frame allocates nothing.
+// More stages than any chain of filters has, so that timing a frame allocates nothing.
 constexpr std::size_t kStagesReserved = 32;
 
 void clear(Frame& frame, const ImageDesc& desc) {
@@ -88,7 +88,7 @@ void FramePool::add_alpha() {
 }
 
 FramePool::~FramePool() {
-  // A frame that somebody kept lives on without its pool and is deleted when it is let go.
+  // A frame that is still held lives on without its pool and is deleted when it is released.
   for (Frame* frame : free_)
     frame->pool = nullptr;
   for (auto& frame : frames_) {

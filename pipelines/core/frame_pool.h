@@ -8,36 +8,38 @@
 
 #include "pipelines/core/frame.h"
 
-/// A fixed number of frames, allocated once: what bounds the memory of a pipeline.
+/// A fixed number of frames, allocated once, which bounds the memory of a pipeline.
 namespace equalux {
 
-/// Thread-safe. Must outlive its frames; stop() wakes whoever waits.
+/// Thread-safe. Must outlive its frames; stop() wakes all waiting threads.
 class FramePool {
  public:
-  /// `count` frames of host memory for `desc`. With `borrow_only` the frames get no memory of
-  /// their own: the source points them at its own buffers.
+  /// Allocates `count` frames of host memory for `desc`. With `borrow_only` the frames get no
+  /// memory of their own: the source points them at its own buffers.
   FramePool(const ImageDesc& desc, std::size_t count, bool borrow_only = false);
-  /// Frames of `memory`: `count` of them, or fewer, but at least `least`, where it is short. Throws
-  /// std::bad_alloc.
+  /// Allocates `count` frames in `memory`, or fewer, but at least `least`, where that is short.
+  /// Throws std::bad_alloc.
   FramePool(const ImageDesc& desc, std::size_t count, std::size_t least, const ImageMemory& memory);
-  /// Gives every frame memory for transparency beside its picture. Before the first acquire();
-  /// throws std::bad_alloc.
+  /// Gives every frame memory for transparency beside its picture. To be called before the first
+  /// acquire(); throws std::bad_alloc.
   void add_alpha();
   ~FramePool();
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
-  /// Waits for a free frame; null after stop(). Its image is its own memory, its fields are clear.
+  /// Waits for a free frame; null after stop(). Its image is its own memory, its other fields are
+  /// cleared.
   [[nodiscard]] FramePtr acquire();
-  /// A free frame, or null at once.
+  /// Returns a free frame, or null, without waiting.
   [[nodiscard]] FramePtr try_acquire();
   void stop();
-  /// Gives the memory of free frames back to the system until they are written, but for the `keep`
-  /// that are handed out first: what a burst has taken. For pools of plain host memory.
+  /// Returns the memory of free frames, which a burst has touched, to the system until they are
+  /// written again, except for the `keep` frames that are handed out next. For pools of plain host
+  /// memory.
   void forget_idle(std::size_t keep) noexcept;
 
   [[nodiscard]] const ImageDesc& desc() const { return desc_; }
-  /// Frames in all.
+  /// Total number of frames.
   [[nodiscard]] std::size_t size() const { return frames_.size(); }
 
  private:
@@ -50,7 +52,8 @@ class FramePool {
   std::vector<std::unique_ptr<Frame>> frames_;
   std::mutex mutex_;
   std::condition_variable freed_;
-  std::vector<Frame*> free_;  // a stack: the warmest memory first
+  std::vector<Frame*> free_;  // a stack, so that the memory used last, which is in the caches, is
+                              // used next
   bool stopped_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace equalux {
 namespace {
 
-__extension__ typedef __int128 Wide;  // A product of two 64-bit times does not fit 64 bits.
+__extension__ typedef __int128 Wide;  // The product of two 64-bit times exceeds 64 bits.
 
 constexpr Wide kNanoseconds = 1'000'000'000;
 

@@ -42,11 +42,11 @@ class PartSource final : public Source {
   const Part part_;
   std::string name_;
   std::atomic<bool> cancelled_ = false;
-  std::optional<FramePool> pool_;  // of the one frame that open() reads
+  std::optional<FramePool> pool_;  // for the one frame that open() reads
   FramePtr first_;
   std::int64_t stream_start_ns_ = 0;
-  std::int64_t start_ns_ = 0;  // of the part, on the source's clock
-  std::int64_t end_ns_ = 0;    // of the last frame, from the stream's start
+  std::int64_t start_ns_ = 0;  // start of the part, on the source's clock
+  std::int64_t end_ns_ = 0;    // end of the last frame, from the stream's start
   bool cut_ = false;           // a frame behind the part was seen
 };
 
@@ -100,7 +100,7 @@ void PartSource::find_first() {
                                    "; it was read up to " + seconds_text(end_ns_));
 }
 
-/// Borrowed memory changes hands; the pool's is copied.
+/// Passes a frame on: borrowed memory changes hands; memory of the pool is copied.
 void PartSource::hand_over(Frame& frame) {
   if (lends_buffers()) {
     frame.image = first_->image;

@@ -73,7 +73,7 @@ void inherit_place(Frame& out, const Frame& in) {
   out.placeholder = in.placeholder;
   out.unfiltered = in.unfiltered;
   out.captured = in.captured;
-  out.timings = in.timings;  // Element by element: the vector's memory stays out's own.
+  out.timings = in.timings;  // Copies elements, so that the vector keeps its memory.
 }
 
 void inherit(Frame& out, const Frame& in) {

@@ -7,16 +7,17 @@
 
 #include "pipelines/core/run.h"
 
-/// How far a run is. The threads that move frames only count; the reporting thread asks the clock.
+/// Progress of a run. The threads that move frames only count; the reporting thread reads the
+/// clock.
 namespace equalux {
 
-/// add() comes from one thread, all else from one other thread.
+/// Counts frames and computes rates. One thread calls add(), one other thread everything else.
 class ProgressMeter {
  public:
-  /// Starts the clock. `max_frames` 0 = all; `done` frames were written before.
+  /// Starts the clock. `max_frames` 0 = all; `done` frames were written by an earlier run.
   void start(const StreamInfo& info, std::uint64_t max_frames, std::uint64_t done = 0);
 
-  /// A frame went through the sink.
+  /// Counts a frame that the sink is done with.
   void add(const Frame& frame) {
     pts_ns_.store(frame.pts_ns, std::memory_order_relaxed);
     frames_.fetch_add(1, std::memory_order_relaxed);
@@ -36,7 +37,7 @@ class ProgressMeter {
   std::optional<std::uint64_t> expected_;
   std::optional<std::int64_t> duration_ns_;
   Clock::time_point start_;
-  std::array<Sample, 2> last_{};  // oldest first: two reports back is about a second
+  std::array<Sample, 2> last_{};  // oldest first: two reports ago is about a second ago
 };
 
 }  // namespace equalux

@@ -28,11 +28,11 @@
 namespace equalux {
 namespace {
 
-// A signal handler can wake nobody, so the token is looked at this often.
+// Interval at which the stop token is read, since a signal handler cannot wake a thread.
 constexpr std::chrono::milliseconds kStopPoll{20};
 
-// With fewer frames nothing moves: one at the source and one on its way; the processor's, one at
-// the sink and one on its way there.
+// Least numbers of frames with which anything moves: one at the source and one in transit; the
+// processor's own, one at the sink and one in transit to it.
 constexpr std::size_t kLeastInputs = 2;
 constexpr std::size_t kLeastOutputs = 2;
 
@@ -41,8 +41,8 @@ struct PoolSize {
   std::size_t least;
 };
 
-/// A pool of the memory that the processor would like best; where there is not even the least of
-/// that, one of ordinary memory, which is slower to copy.
+/// Makes a pool of the memory that the processor prefers; where even the least number does not fit
+/// there, of ordinary memory, which is slower to copy.
 void make_pool(std::optional<FramePool>& pool, const ImageDesc& desc, PoolSize size,
                const ImageMemory* memory) {
   if (memory != nullptr) {
@@ -56,7 +56,7 @@ void make_pool(std::optional<FramePool>& pool, const ImageDesc& desc, PoolSize s
   pool.emplace(desc, size.wanted);
 }
 
-// How long a window may go without a look at its events.
+// Longest time in which a window's events are not handled.
 constexpr std::chrono::milliseconds kIdlePeriod{10};
 
 std::string size_and_format(const ImageDesc& desc) {
@@ -64,7 +64,7 @@ std::string size_and_format(const ImageDesc& desc) {
          std::string(to_string(desc.format));
 }
 
-/// What `make` says, or what was thrown there.
+/// Returns what `make` returns, or the text of what it throws.
 template <typename Make>
 std::exception_ptr made_or_thrown(const Make& make) noexcept {
   try {
@@ -74,9 +74,9 @@ std::exception_ptr made_or_thrown(const Make& make) noexcept {
   }
 }
 
-/// What a thread threw, on its way to where it is reported. The memory that a message needs may be
-/// what is short: then that comes back instead. Anything thrown, as an Error: other exceptions get
-/// `code` and a name. Memory that is short stays what it is.
+/// Turns a thread's exception into an Error on its way to where it is reported; exceptions of other
+/// types get `code` and a name. std::bad_alloc stays what it is, and replaces the result where
+/// there is no memory for a message.
 std::exception_ptr as_error(std::exception_ptr thrown, ExitCode code,
                             const std::function<std::string()>& name) noexcept {
   try {
@@ -92,7 +92,7 @@ std::exception_ptr as_error(std::exception_ptr thrown, ExitCode code,
   }
 }
 
-/// A failure of a processor before its first result: ProcessorFailed where its device failed.
+/// Turns a processor's failure before its first result into ProcessorFailed, if its device failed.
 std::exception_ptr as_processor_failure(std::exception_ptr thrown) noexcept {
   try {
     std::rethrow_exception(thrown);
@@ -104,7 +104,7 @@ std::exception_ptr as_processor_failure(std::exception_ptr thrown) noexcept {
   }
 }
 
-/// In words.
+/// Returns the text of an exception.
 std::string message_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -117,13 +117,13 @@ std::string message_of(const std::exception_ptr& thrown) {
   }
 }
 
-/// One run: the threads, what they share, and how they end.
+/// One run: its threads, what they share, and how they end.
 ///
-///   capture()  --input_-->  process()  --output_-->  run_sink()
+///    capture()  --input_-->  process()  --output_-->  run_sink()
 ///
 /// An end that keeps every frame travels down this line: capture() closes input_, process() drains
-/// it and closes output_, the sink drains that. An end that keeps nothing (a failure, a sink that
-/// was closed) is abort(): it wakes whoever waits, and everybody leaves at once.
+/// it and closes output_, and the sink drains that. An end that drops frames (a failure, a closed
+/// sink) is abort(), which wakes all waiting threads, and all return at once.
 class Engine {
  public:
   static constexpr std::chrono::milliseconds kProgressPeriod{500};
@@ -131,11 +131,11 @@ class Engine {
   Engine(Source& source, Processor& processor, Sink& sink, const RunOptions& options,
          const StopToken& stop);
 
-  /// Called once.
+  /// Runs to the end. Called once.
   RunResult run();
 
  private:
-  /// Why capture() read no more.
+  /// Why capture() stopped reading.
   enum class End : std::uint8_t { of_source, source_failed, limit, stopped, aborted };
 
   void prepare();
@@ -189,46 +189,46 @@ class Engine {
   const RunOptions& options_;
   const StopToken& stop_;
   const bool measure_;
-  bool timed_;  // as measure_, or the source is live
+  bool timed_;  // frames are timed: measure_ is set, or the source is live
   const bool on_main_thread_;
   const bool keep_original_;
 
   StreamInfo info_;                      // of the source
   StreamInfo output_info_;               // of what the sink gets
-  std::string why_opaque_;               // transparency is lost; empty where it is not
-  std::optional<FramePool> input_pool_;  // before the queues: pools outlive the frames in them
+  std::string why_opaque_;               // why transparency is lost; empty where it is not
+  std::optional<FramePool> input_pool_;  // before the queues, since pools must outlive their frames
   std::optional<FramePool> output_pool_;
   std::optional<BoundedQueue<FramePtr>> input_;
   std::optional<BoundedQueue<FramePtr>> output_;
 
-  std::atomic<bool> enough_{false};   // max_frames of a live source are there
-  std::atomic<bool> aborted_{false};  // leave at once
+  std::atomic<bool> enough_{false};   // max_frames of a live source have been read
+  std::atomic<bool> aborted_{false};  // all threads should return at once
 
-  std::mutex mutex_;  // guards the three below and changed_
+  std::mutex mutex_;  // guards the next three and changed_
   std::condition_variable changed_;
   std::exception_ptr error_;
   bool sink_done_ = false;
   bool run_done_ = false;
 
-  // capture()'s alone until its thread has ended.
+  // Used by capture() only, until its thread has ended.
   End end_ = End::of_source;
   std::uint64_t frames_in_ = 0;
   std::uint64_t next_index_ = 0;
   std::uint64_t dropped_ = 0;
-  std::uint64_t dropped_by_source_ = 0;  // of these; frames_in_ are without them
+  std::uint64_t dropped_by_source_ = 0;  // part of dropped_; frames_in_ does not count them
   std::exception_ptr source_error_;
   std::optional<std::string> shortfall_;
 
-  // process()'s alone.
+  // Used by process() only.
   std::uint64_t expected_index_ = 0;
   std::size_t in_flight_ = 0;
-  bool forwarded_ = false;              // a frame has gone to the sink
-  bool unseen_before_ = false;          // the frame before was not filtered: nobody wanted it
-  std::exception_ptr processor_error_;  // after that; set before output_ is closed
+  bool forwarded_ = false;      // a frame has been passed to the sink
+  bool unseen_before_ = false;  // the previous frame was not filtered, since nobody wanted it
+  std::exception_ptr processor_error_;  // after the first result; set before output_ is closed
 
-  // The sink's thread's alone until it has ended.
-  bool closed_ = false;          // the sink wants no more
-  bool has_checkpoint_ = false;  // of this run or the one before it
+  // Used by the sink's thread only, until that has ended.
+  bool closed_ = false;          // the sink wants no more frames
+  bool has_checkpoint_ = false;  // of this run or of an earlier one
   RunResult result_;
   std::optional<std::int64_t> first_pts_ns_;
   std::int64_t media_end_ns_ = 0;
@@ -261,7 +261,7 @@ RunResult Engine::run() {
       sink_thread.join();
     }
   } catch (...) {
-    // What a source says when a stop interrupts its opening is no news.
+    // Ignores the error of a source whose opening was interrupted by a stop.
     if (stop_asked()) {
       end_ = End::stopped;
     } else {
@@ -280,7 +280,7 @@ RunResult Engine::run() {
 }
 
 void Engine::prepare() {
-  // Who shows originals needs them on the host.
+  // Originals that are shown must be on the host.
   const int device = keep_original_ ? -1 : processor_.frame_device();
   if (device >= 0) source_.offer_device(device);
   open_source();
@@ -320,8 +320,9 @@ void Engine::open_source() {
   timed_ = measure_ || info_.live;
 }
 
-/// Transparency goes on as long as somebody keeps it. Where it is lost a line says so once the
-/// sink is open: a run that cannot start says why, and nothing else.
+/// Decides whether transparency is carried along: only as long as some stage keeps it. The line
+/// that tells of its loss is logged after the sink has opened, so that a run that cannot start
+/// reports only its error.
 void Engine::settle_transparency() {
   why_opaque_.clear();
   const bool packed = has_alpha(info_.desc.format);
@@ -339,11 +340,11 @@ void Engine::settle_transparency() {
 }
 
 void Engine::make_pools(const ImageDesc& input, const ImageDesc& output) {
-  // Live frames age in a queue; one place keeps the threads apart and the newest frame near.
+  // Live frames grow old in a queue; one place keeps the threads independent and frames recent.
   const std::size_t queue = info_.live ? 1 : std::max<std::size_t>(1, options_.queue_depth);
   const std::size_t depth = std::max<std::size_t>(1, processor_.depth());
-  // In the queue and the processor, and one each with capture(), process() and the moment between.
-  // An original goes on to the second queue, the sink and the moment before it.
+  // Counts frames in the queue and the processor, and three more: at capture(), at process(), and
+  // between them. An original also goes through the second queue and the sink.
   const std::size_t inputs = queue + depth + 3 + (keep_original_ ? queue + 2 : 0);
   const std::size_t outputs = queue + depth + 3;
   const ImageMemory* memory = processor_.frame_memory();
@@ -386,16 +387,16 @@ void Engine::report_until_sink_ends() {
   }
 }
 
-// ---- capture: source -> input_
+// capture: source -> input_
 
 void Engine::capture() {
   try {
     end_ = capture_frames();
-    input_->close();  // The rest of the line ends while the source looks back at its input.
+    input_->close();  // Lets the other threads end while the source checks its input.
     if (end_ == End::of_source) shortfall_ = source_.shortfall();
   } catch (...) {
     const auto source_name = [this] { return info_.name; };
-    // A cancelled source may throw as well as return false.
+    // A cancelled source may throw instead of returning false.
     if (aborted_) {
       end_ = End::aborted;
     } else if (stop_asked()) {
@@ -403,7 +404,7 @@ void Engine::capture() {
     } else if (enough_) {
       end_ = End::limit;
     } else if (options_.resume_from && frames_in_ < options_.resume_from->frames) {
-      // What was written before is worth more than a shorter output.
+      // Keeps what was written before, which is worth more than a shorter output.
       end_ = End::aborted;
       fail(as_error(std::current_exception(), ExitCode::bad_input, source_name));
     } else {
@@ -460,7 +461,7 @@ bool Engine::enqueue(FramePtr frame) {
   return !aborted_;
 }
 
-// ---- process: input_ -> processor -> output_
+// process: input_ -> processor -> output_
 
 void Engine::process() {
   const std::uint64_t limit = info_.live ? options_.max_frames : 0;
@@ -500,8 +501,8 @@ void Engine::process() {
   output_->close();
 }
 
-/// Before the first frame there is nothing to keep. After it the output ends here, with what it
-/// has: a device that was lost half way leaves the first half.
+/// Handles a processor's failure. Before the first result there is nothing to keep. After it the
+/// output ends here with what it has, so that a device lost half way leaves the first half.
 void Engine::processor_failed(std::exception_ptr error) noexcept {
   if (!forwarded_) {
     fail(as_processor_failure(std::move(error)));
@@ -513,8 +514,8 @@ void Engine::processor_failed(std::exception_ptr error) noexcept {
   input_pool_->stop();
 }
 
-/// The next frame; while there is none, what the processor still holds moves on: a live frame must
-/// not wait on the device for the next one to push it out.
+/// Returns the next frame. While there is none, finished frames are moved on, because a live frame
+/// must not wait in the device for its successor.
 FramePtr Engine::next_input() {
   while (!aborted_) {
     if (std::optional<FramePtr> frame = input_->try_pop()) return std::move(*frame);
@@ -539,7 +540,7 @@ bool Engine::is_wanted() const {
   return options_.wants_frames ? options_.wants_frames() : options_.on_result != nullptr;
 }
 
-/// Hands on a frame's place in time, behind those that are under way. False where the run ends.
+/// Passes on a frame that is not filtered, after those in flight. Returns false where the run ends.
 bool Engine::pass_unseen(const Frame& frame) {
   while (in_flight_ > 0)
     forward(true);
@@ -550,7 +551,7 @@ bool Engine::pass_unseen(const Frame& frame) {
   return output_->push(std::move(out));
 }
 
-/// Moves one finished frame on. False where there was none.
+/// Moves one finished frame on. Returns false where there was none.
 bool Engine::forward(bool wait) {
   FramePtr frame = processor_.collect(wait);
   if (!frame) {
@@ -559,23 +560,23 @@ bool Engine::forward(bool wait) {
   }
   --in_flight_;
   forwarded_ = true;
-  output_->push(std::move(frame));  // Refused only after abort(), which every loop looks at.
+  output_->push(std::move(frame));  // Refused only after abort(), which every loop checks.
   return true;
 }
 
-/// Frames must not outlive the pools inside a processor that goes on living.
+/// Takes back frames in flight, which must not outlive the pools in a processor that outlives them.
 void Engine::discard_in_flight() noexcept {
   try {
     while (processor_.collect(true)) {
     }
   } catch (...) {
-    // It failed before: the pools' destructors let go of what it keeps.
+    // Ignored, since it failed before: the pools' destructors release what it keeps.
   }
 }
 
-// ---- sink: output_ -> sink
+// sink: output_ -> sink
 
-/// False where a stop ended its wait for somebody else: what it says then is no news.
+/// Opens the sink. Returns false where a stop interrupted its wait; its error is then ignored.
 bool Engine::open_sink() {
   try {
     sink_.open(output_info_);
@@ -681,7 +682,7 @@ void Engine::add_media_time(const Frame& frame) {
   result_.media_s = static_cast<double>(media_end_ns_ - *first_pts_ns_) * 1e-9;
 }
 
-/// What is wrong with a source that gave no frame and was not told to stop; null where it was.
+/// Returns the error of a source that gave no frame; null where it was told to stop.
 std::exception_ptr Engine::no_frame_error() const {
   if (result_.frames_out > 0 || closed_ || end_ == End::stopped) return nullptr;
   if (source_error_) return source_error_;
@@ -690,8 +691,8 @@ std::exception_ptr Engine::no_frame_error() const {
             info_.name + ": " + shortfall_.value_or("holds no frame that can be decoded")));
 }
 
-/// A source that was stopped or cut short, or a processor that failed, has told how much is
-/// missing.
+/// Returns how the output ended. A source that was stopped or cut short, or a processor that
+/// failed, has set how much is missing.
 Ending Engine::ending_of_output() {
   const bool resumable = options_.checkpoint_every > 0;
   if (failed()) return resumable && has_checkpoint_ ? Ending::suspended : Ending::failed;
@@ -720,7 +721,7 @@ void Engine::finish_sink() {
   result_.elapsed_s += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// ---- where a run can be gone on from, and how one goes on
+// checkpoints: where a run can be continued, and how one continues
 
 void Engine::resume() {
   if (!options_.resume_from) return;
@@ -728,7 +729,7 @@ void Engine::resume() {
   try {
     processor_.load(from.filters);
   } catch (const Error& error) {
-    // What was written before can go on elsewhere.
+    // Output written before can be continued elsewhere.
     if (error.code() == ExitCode::unavailable) throw ProcessorFailed(error.what());
     throw CannotResume(info_.name + ": " + error.what());
   }
@@ -739,8 +740,8 @@ void Engine::resume() {
   result_.media_s = static_cast<double>(media_end_ns_ - *first_pts_ns_) * 1e-9;
 }
 
-/// Reads the frames before the place where this run goes on: decoding again is exact in every
-/// format, which seeking is not. False where the run is to end.
+/// Reads and drops the frames before the place where this run continues: decoding them again is
+/// exact in every format, which seeking is not. Returns false where the run is to end.
 bool Engine::skip_frames() {
   const std::uint64_t count = options_.resume_from ? options_.resume_from->frames : 0;
   while (frames_in_ < count) {
@@ -761,7 +762,7 @@ bool Engine::ends_segment(std::uint64_t index) const {
   return options_.checkpoint_every > 0 && (index + 1) % options_.checkpoint_every == 0;
 }
 
-/// Lets the processor run empty, so that its state is that behind the last frame it was given.
+/// Drains the processor, so that its state is that after the last frame it was given.
 void Engine::forward_to_checkpoint() {
   while (in_flight_ > 1)
     forward(true);
@@ -785,7 +786,7 @@ void Engine::make_checkpoint(std::string filters) {
   if (options_.on_checkpoint) options_.on_checkpoint(checkpoint);
 }
 
-// ---- the end
+// the end
 
 void Engine::fail(std::exception_ptr error) noexcept {
   {

@@ -17,14 +17,15 @@
 namespace equalux {
 namespace {
 
-// The window moves inside a picture that is this much larger, two pixels at a time: whole chroma
-// samples in every format.
+// Margin by which the picture exceeds the window that moves inside it. It moves by two pixels, so
+// that chroma samples stay whole in every format.
 constexpr int kMargin = 64;
 constexpr int kStride = 2;
 constexpr int kPeriodX = 2 * kMargin / kStride;
-constexpr int kPeriodY = 58;  // Shares little with the other: the path closes after 1,856 frames.
+constexpr int kPeriodY = 58;  // Has few factors in common with the other: the path repeats after
+                              // 1,856 frames.
 
-// Haze: luma stays within about 90 to 165 of 255.
+// Range of luma that looks like haze: about 90 to 165 of 255.
 constexpr int kDarkest = 90;
 constexpr std::array<int, 4> kCellShift{8, 6, 4, 1};  // log2 of the cells' sides, coarse to fine
 constexpr std::array<int, 4> kAmplitude{34, 22, 13, 6};
@@ -36,7 +37,7 @@ std::uint32_t hash(std::uint32_t x, std::uint32_t y, std::uint32_t layer) {
   return h ^ (h >> 15);
 }
 
-/// Value noise, 0 to 255: random values at the corners of cells, linear between them.
+/// Value noise, 0 to 255: random values at the corners of cells, interpolated linearly.
 int noise(int x, int y, int shift, std::uint32_t layer) {
   const auto cell_x = static_cast<std::uint32_t>(x >> shift);
   const auto cell_y = static_cast<std::uint32_t>(y >> shift);
@@ -59,12 +60,13 @@ std::uint8_t luma_at(int x, int y) {
   return static_cast<std::uint8_t>(kDarkest + sum / 255);
 }
 
-/// Cb for layer 8, Cr for layer 9: soft patches of weak colour.
+/// Computes Cb (layer 8) or Cr (layer 9): soft patches of weak colour.
 std::uint8_t chroma_at(int x, int y, std::uint32_t layer) {
   return static_cast<std::uint8_t>(128 + (noise(x, y, kCellShift[0], layer) - 128) / 10);
 }
 
-/// The last pair of an odd width in YUY2 and UYVY holds a sample past it: that one is filled too.
+/// Fills luma. The last pair of an odd width in YUY2 and UYVY has one more sample, which is filled,
+/// too.
 void fill_luma(const ImageView& view) {
   const Samples<std::uint8_t> luma = samples_of(view, 0);
   const int columns = static_cast<int>(row_bytes(view.desc, 0)) / luma.step;
@@ -112,7 +114,7 @@ Image paint(const ImageDesc& desc) {
   return picture;
 }
 
-/// 0, 1, ... and back within a period.
+/// Returns 0, 1, ... and back within a period.
 int there_and_back(std::uint64_t index, int period) {
   const int phase = static_cast<int>(index % static_cast<std::uint64_t>(period));
   return std::min(phase, period - phase);
@@ -176,7 +178,7 @@ class TestSource final : public Source {
 
 std::optional<int> parse_side(std::string_view text) {
   const auto side = number_from<int>(text);
-  // The picture behind the frames must be a valid frame itself.
+  // The picture behind the window must be a valid frame itself.
   return side && *side >= 1 && *side <= kMaxSide - kMargin ? side : std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 namespace equalux {
 namespace {
 
-/// Rows of one plane from a to b; strides may be negative, which CUDA's copies do not take.
+/// Copies the rows of a plane; strides may be negative, which CUDA's copies do not take.
 void copy_plane(const std::uint8_t* from, std::ptrdiff_t from_stride, std::uint8_t* to,
                 std::ptrdiff_t to_stride, std::size_t bytes, int rows, cudaMemcpyKind kind,
                 cudaStream_t stream) {
@@ -43,7 +43,7 @@ void clear_planes(const ImageView& to, cudaStream_t stream) {
     const auto i = static_cast<std::size_t>(p);
     const std::size_t bytes = row_bytes(to.desc, p);
     const int rows = plane_rows(to.desc, p);
-    // The first byte in memory is the last row's where the stride is negative.
+    // With a negative stride, the last row comes first in memory.
     std::uint8_t* first = to.stride[i] < 0 ? to.row(p, rows - 1) : to.data[i];
     const auto pitch = static_cast<std::size_t>(std::abs(to.stride[i]));
     cuda::check(cudaMemset2DAsync(first, rows == 1 ? bytes : pitch, 0, bytes,

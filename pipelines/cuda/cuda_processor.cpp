@@ -15,11 +15,11 @@
 namespace equalux {
 namespace {
 
-constexpr std::size_t kMarksAFilter = 6;  // the most stages that one has
+constexpr std::size_t kMarksAFilter = 6;  // most stages of one filter
 
 void* allocate_pinned_frame(std::size_t bytes) {
   void* memory = nullptr;
-  // Portable: any device may be current in the thread that asks.
+  // Portable, since another device may be current in the thread that allocates.
   if (cudaHostAlloc(&memory, bytes, cudaHostAllocPortable) == cudaSuccess) return memory;
   static_cast<void>(cudaGetLastError());
   return nullptr;
@@ -31,7 +31,7 @@ void release_pinned_frame(void* memory) {
 
 constexpr ImageMemory kPinnedMemory{allocate_pinned_frame, release_pinned_frame};
 
-/// A frame in device memory, laid out as an Image is, so that one copy moves all planes.
+/// A frame in device memory with the layout of an Image, so that one copy moves all planes.
 struct DeviceFrame {
   cuda::DevicePointer<std::uint8_t> memory;
   ImageLayout layout;
@@ -43,7 +43,7 @@ struct DeviceFrame {
   }
 };
 
-/// Whether a frame on the host lies in memory as an Image does.
+/// True where a frame on the host has the memory layout of an Image.
 bool laid_out_alike(const ConstImageView& host, const ImageLayout& layout) {
   for (int p = 0; p < traits(host.desc.format).planes; ++p) {
     const auto i = static_cast<std::size_t>(p);
@@ -99,8 +99,8 @@ class CudaProcessor final : public Processor {
     slot.keep_original = keep_original;
     slot.in = std::move(in);
     slot.out = std::move(out);
-    // Where a call fails, the slot keeps the frames: they must not be given back while a copy may
-    // still touch them, and withdraw() asks for them. Nobody can collect what has only been begun.
+    // Keeps the frames in the slot where a call fails: a copy may still touch them, and withdraw()
+    // asks for them. A frame that was only begun cannot be collected.
     use_device();
     enqueue(slot);
     ++under_way_;
@@ -163,7 +163,7 @@ class CudaProcessor final : public Processor {
   }
 
  private:
-  /// One frame's place on the device, used again and again, in turn.
+  /// Place of one frame on the device; slots are used in turn.
   struct Slot {
     Slot(const ImageDesc& input, const ImageDesc& output, std::size_t marks)
         : device_in(input),
@@ -189,7 +189,7 @@ class CudaProcessor final : public Processor {
     bool keep_original = false;
   };
 
-  /// What is under way writes into the slots and into frames: it has to end before they go.
+  /// Waits for all work on the device, which writes into slots and frames, before they are freed.
   void settle() const noexcept {
     cuda::ignore(cudaSetDevice(device_.number));
     cuda::ignore(cudaDeviceSynchronize());
@@ -197,7 +197,7 @@ class CudaProcessor final : public Processor {
 
   void use_device() const { cuda::use_device(device_.number); }
 
-  /// As many slots as asked for, or fewer where device memory is short.
+  /// Allocates as many slots as asked for, or fewer where device memory is short.
   void make_slots(const ImageDesc& input, const ImageDesc& output) {
     for (std::size_t i = 0; i < depth_; ++i) {
       try {
@@ -226,7 +226,7 @@ class CudaProcessor final : public Processor {
     cuda::check(cudaEventRecord(slot.downloaded.get(), download_.get()), "recording an event");
   }
 
-  /// What comes on `after` waits for what is on `before`.
+  /// Makes later work on `after` wait for the work enqueued on `before`.
   static void order(const cuda::Event& event, const cuda::Stream& before,
                     const cuda::Stream& after) {
     cuda::check(cudaEventRecord(event.get(), before.get()), "recording an event");
@@ -250,8 +250,8 @@ class CudaProcessor final : public Processor {
     FrameContext context = context_of(*slot.out);
     context.marks = slot.measured ? &slot.kernel_timer : nullptr;
     context.stream = compute_.get();
-    // The source may know more of a frame than its stream did, its matrix for example: the filter
-    // was configured for the stream.
+    // Takes the format from the stream: the filter was configured for that, and the source may know
+    // more about single frames, such as the matrix.
     ConstImageView from = slot.in->on_device ? slot.in->image : slot.device_in.view;
     from.desc = slot.device_in.view.desc;
     if (filters_.empty() || passes_untouched(*slot.out, from.desc, slot.device_out.view.desc)) {
@@ -280,7 +280,7 @@ class CudaProcessor final : public Processor {
 
   static void read_times(const Slot& slot, Frame& frame) {
     FrameTimings& timings = frame.timings;
-    // One mark each: taken out of the stages' vector again, whose memory is there already.
+    // Moves the times of the copies out of the stages' vector, which keeps its memory.
     if (!slot.in->on_device) {
       slot.upload_timer.read(timings.stages);
       timings.upload_ms = timings.stages.back().ms;
@@ -298,11 +298,12 @@ class CudaProcessor final : public Processor {
   cuda::Stream upload_;
   cuda::Stream compute_;
   cuda::Stream download_;
-  // One stream computes, so what filter i hands to filter i + 1 needs no slot of its own.
+  // Frames between filters. All filters run on one stream, so one frame between two filters serves
+  // all slots.
   std::vector<DeviceFrame> between_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::size_t oldest_ = 0;     // slot of the oldest frame under way
-  std::size_t under_way_ = 0;  // frames, in slots from there on
+  std::size_t oldest_ = 0;     // slot of the oldest frame in flight
+  std::size_t under_way_ = 0;  // frames in flight, in the slots from there on
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace equalux {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-// The most that an unprivileged process may ask for; frames then take few system calls.
+// Size that an unprivileged process may ask for at most; large pipes need few system calls per
+// frame.
 constexpr int kPipeBytes = 1 << 20;
 constexpr int kPatienceMs = 1000;
 
@@ -29,7 +30,8 @@ bool is_regular(int descriptor) {
 }
 
 void enlarge_pipe(int descriptor) {
-  static_cast<void>(::fcntl(descriptor, F_SETPIPE_SZ, kPipeBytes));  // Only ever makes it faster.
+  static_cast<void>(::fcntl(descriptor, F_SETPIPE_SZ, kPipeBytes));  // Only improves speed, so that
+                                                                     // failure does not matter.
 }
 
 }  // namespace
@@ -149,7 +151,7 @@ DescriptorWriter::DescriptorWriter(Descriptor output, std::string name, const Wa
   if (!is_regular(output_.get())) enlarge_pipe(output_.get());
 }
 
-/// Until the output takes more; once cancelled for kPatienceMs at most.
+/// Waits until the output takes more; once cancelled, kPatienceMs at most.
 void DescriptorWriter::wait() {
   std::array<pollfd, 2> polled{{{output_.get(), POLLOUT, 0}, {cancel_.descriptor(), POLLIN, 0}}};
   const bool hurried = cancel_.is_set();

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-/// Reading and writing files and pipes so that another thread can end a wait.
+/// Reading and writing of files and pipes in which another thread can end a wait.
 namespace equalux {
 
-/// A file descriptor that closes itself, unless it was only borrowed.
+/// A file descriptor that is closed by the destructor, unless it was borrowed.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -26,7 +26,7 @@ class Descriptor {
   bool owned_ = false;
 };
 
-/// Something that poll() can wait for and any thread can set, once. What ends the waits below.
+/// An event that poll() can wait for and any thread can set, once. It ends the waits below.
 class Wakeup {
  public:
   Wakeup();
@@ -42,15 +42,15 @@ class Wakeup {
 /// Buffered reading. One thread at a time. Large reads bypass the buffer.
 class DescriptorReader {
  public:
-  /// `name` is for messages; `cancel` makes a waiting or later read end short.
+  /// `name` is for messages; `cancel` makes a waiting or later read return short.
   DescriptorReader(Descriptor input, std::string name, const Wakeup& cancel);
 
-  /// Fills `data`; returns fewer bytes than asked for at the end or when cancelled only.
-  /// Throws Error(bad_input) where reading fails.
+  /// Fills `data`; returns fewer bytes than asked for only at the end or when cancelled. Throws
+  /// Error(bad_input) where reading fails.
   [[nodiscard]] std::size_t read(void* data, std::size_t size);
 
-  /// Reads through the next newline, which is not part of `line`. False where there is none within
-  /// `limit` bytes or before the end; `line` then holds what there was.
+  /// Reads up to the next newline, which is not part of `line`. Returns false where there is none
+  /// within `limit` bytes or before the end; `line` then has what was read.
   [[nodiscard]] bool read_line(std::string& line, std::size_t limit);
 
  private:
@@ -72,7 +72,8 @@ class DescriptorWriter {
  public:
   DescriptorWriter(Descriptor output, std::string name, const Wakeup& cancel);
 
-  /// Throws Error(write_failed), also where nobody took a byte for a second once cancelled.
+  /// Writes all bytes. Throws Error(write_failed), also where the reader took no byte for a second
+  /// after cancellation.
   void write(const void* data, std::size_t size);
 
  private:
@@ -83,8 +84,9 @@ class DescriptorWriter {
   const Wakeup& cancel_;
 };
 
-/// A second, non-blocking opening of a pipe or terminal; `number` itself, borrowed, for the rest.
-/// Flags set on an inherited descriptor would change it for the program at its other end, too.
+/// Opens a pipe or terminal a second time, non-blocking; returns `number` itself, borrowed, for
+/// other files. Flags of an inherited descriptor must not be changed, since the program at the
+/// other end shares them.
 [[nodiscard]] Descriptor reopen_nonblocking(int number, int access);
 
 }  // namespace equalux

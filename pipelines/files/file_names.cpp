@@ -10,7 +10,7 @@
 namespace equalux {
 namespace {
 
-/// Takes a run of digits off the front, without its leading zeros.
+/// Removes a run of digits from the front and returns it without leading zeros.
 std::string_view take_number(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && is_digit(text[length]))
@@ -44,7 +44,7 @@ bool natural_less(std::string_view a, std::string_view b) {
     b.remove_prefix(1);
   }
   if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;  // "a01" and "a1" count the same and still have an order.
+  return whole_a < whole_b;  // "a01" and "a1" have the same number, but need an order.
 }
 
 }  // namespace equalux

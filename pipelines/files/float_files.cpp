@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "samples are written as they lie");
 
-/// Throws Error(usage) for frames that hold no floats.
+/// Throws Error(usage) for frames that are not floats.
 const FormatTraits& traits_of_floats(const std::string& path, PixelFormat format) {
   const FormatTraits& form = traits(format);
   if (form.model == ColorModel::real) return form;
@@ -26,7 +26,7 @@ void write_plane(PartialFile& file, const ConstImageView& image, int plane) {
     file.write(image.row(plane, y), row_bytes(image.desc, plane));
 }
 
-/// Magic, version, length and a Python dictionary, together a multiple of 64 bytes.
+/// Builds magic, version, length and a Python dictionary, together a multiple of 64 bytes.
 std::string npy_header(const ImageDesc& desc) {
   constexpr std::size_t kAlignment = 64;
   constexpr std::size_t kBeforeText = 10;
@@ -56,7 +56,8 @@ void put32(std::string& bytes, std::uint32_t value) {
   put16(bytes, static_cast<std::uint16_t>(value >> 16));
 }
 
-/// A page's directory: its samples lie in one strip at `samples`, the next page's at `next` or 0.
+/// Builds a page's directory: its samples are in one strip at `samples`, the next page's directory
+/// at `next`, or 0.
 std::string tiff_directory(const ImageDesc& desc, std::uint32_t samples, std::uint32_t next) {
   // Tags of TIFF 6.0. Types: 3 = 16 bits, 4 = 32 bits.
   const auto width = static_cast<std::uint32_t>(desc.width);
@@ -68,11 +69,11 @@ std::string tiff_directory(const ImageDesc& desc, std::uint32_t samples, std::ui
   const std::array<Entry, kEntries> entries{{
       {256, 4, width},
       {257, 4, height},
-      {258, 3, 32},                  // bits a sample
+      {258, 3, 32},                  // bits per sample
       {259, 3, 1},                   // no compression
       {262, 3, 1},                   // 0 is black
       {273, 4, samples},             // where the strip begins
-      {277, 3, 1},                   // samples a pixel
+      {277, 3, 1},                   // samples per pixel
       {278, 4, height},              // rows of the strip
       {279, 4, width * height * 4},  // its bytes
       {339, 3, 3},                   // samples are floats
@@ -83,7 +84,7 @@ std::string tiff_directory(const ImageDesc& desc, std::uint32_t samples, std::ui
     put16(bytes, entry.tag);
     put16(bytes, entry.type);
     put32(bytes, 1);
-    put32(bytes, entry.value);  // A 16-bit value stands in the first half.
+    put32(bytes, entry.value);  // A 16-bit value is in the first half.
   }
   put32(bytes, next);
   return bytes;

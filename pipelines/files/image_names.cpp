@@ -35,7 +35,7 @@ void sort_naturally(std::vector<std::string>& paths) {
             [](const std::string& a, const std::string& b) { return natural_less(a, b); });
 }
 
-/// Takes half-written stills out of what `text` names.
+/// Removes half-written stills from the files that `text` names.
 void leave_out_half_written(const std::string& text, std::vector<std::string>& paths,
                             std::vector<std::string>* half_written) {
   const auto whole = std::stable_partition(
@@ -80,7 +80,7 @@ std::vector<std::string> list_glob(const std::string& pattern,
     throw Error(ExitCode::no_input, pattern + ": no file matches; check the pattern, in quotes");
   }
   sort_naturally(paths);
-  // A pattern of such names means them.
+  // Keeps them if the pattern itself is a partial name.
   if (!is_partial_path(pattern)) leave_out_half_written(pattern, paths, half_written);
   return paths;
 }
@@ -153,7 +153,7 @@ std::optional<std::uint64_t> NumberedName::number_of(std::string_view path) cons
   if (digits.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   std::uint64_t number = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (at(number) != path) return std::nullopt;  // "7" is no name of "%03d".
+  if (at(number) != path) return std::nullopt;  // "7" is not a name of "%03d".
   return number;
 }
 

@@ -12,13 +12,13 @@ namespace equalux {
 /// A printf pattern with one number: "frames/%05d.png". "%%" is a percent sign.
 class NumberedName {
  public:
-  /// Reads a pattern. Nothing where `text` has no %d, %Nd or %0Nd, or more than one.
+  /// Parses a pattern. Nothing where `text` has no %d, %Nd or %0Nd, or more than one.
   [[nodiscard]] static std::optional<NumberedName> parse(std::string_view text);
 
   [[nodiscard]] std::string at(std::uint64_t number) const;
-  /// The number that makes `path` one of this pattern's names, or nothing.
+  /// Returns the number for which the pattern gives `path`, or nothing.
   [[nodiscard]] std::optional<std::uint64_t> number_of(std::string_view path) const;
-  /// The folder part; empty where there is none.
+  /// Returns the folder part; empty where there is none.
   [[nodiscard]] std::string folder() const;
 
  private:
@@ -28,21 +28,21 @@ class NumberedName {
   bool zeros_ = false;
 };
 
-/// True where `text` names a sequence rather than one file: a printf pattern, a glob with * ? or
-/// [..], or a folder that exists.
+/// True where `text` names a sequence instead of one file: a printf pattern, a glob with * ? or
+/// [..], or an existing folder.
 [[nodiscard]] bool is_image_sequence(const std::string& text);
 
-/// The files that `text` names, in order. A printf pattern means every number that is there, from
-/// its smallest to its largest, whatever is missing between them; globs and folders come in natural
-/// order, folders with the stills that knows_still() knows, hidden files left out. Half-written
-/// stills (NAME.partial.EXT) count in none, and go into `half_written`. Throws Error(no_input)
-/// where there are no others.
+/// Lists the files that `text` names, in order. A printf pattern gives all existing numbers from
+/// the smallest to the largest, whatever is missing between them. Globs and folders give natural
+/// order, folders only stills that knows_still() knows, without hidden files. Half-written stills
+/// (NAME.partial.EXT) are not listed but added to `half_written`. Throws Error(no_input) where
+/// there are no others.
 [[nodiscard]] std::vector<std::string> list_images(
     const std::string& text, std::vector<std::string>* half_written = nullptr);
 
-/// The numbers that are missing among `paths`, as list_images() gave them for `text`: "11, 14 to
-/// 17"; empty where none is, and for globs and folders, which promise no numbers. After a dozen
-/// gaps only how many more there are.
+/// Lists the numbers that are missing among `paths`, which list_images() gave for `text`: "11, 14
+/// to 17"; empty where none is, and for globs and folders, which promise no numbers. After a dozen
+/// gaps it gives only the number of further ones.
 [[nodiscard]] std::string missing_numbers(const std::string& text,
                                           const std::vector<std::string>& paths);
 

@@ -28,7 +28,7 @@ std::string size_of(const ImageDesc& desc) {
   return std::to_string(desc.width) + "x" + std::to_string(desc.height);
 }
 
-/// The image's own format where the filters take it, or an RGB form that keeps all it has.
+/// Chooses the image's own format if the filters take it, else an RGB format that loses nothing.
 PixelFormat choose_format(PixelFormat own, const FormatPredicate& accepts,
                           const std::string& name) {
   constexpr std::array kOthers{PixelFormat::bgra, PixelFormat::rgba, PixelFormat::bgr,
@@ -51,7 +51,8 @@ PixelFormat choose_format(PixelFormat own, const FormatPredicate& accepts,
   throw Error(ExitCode::usage, name + ": the filters take neither gray nor RGB frames");
 }
 
-/// A still in a file; one behind a named pipe would wait where nothing can end the wait.
+/// Reads a still from a regular file; opening a named pipe would wait, and nothing could end that
+/// wait.
 Image read_file(const std::string& path, StillNotes& notes) {
   std::error_code ignored;
   if (std::filesystem::is_fifo(path, ignored)) {
@@ -110,7 +111,7 @@ class ImageSource final : public Source {
 
   void cancel() noexcept override { cancelled_ = true; }
 
-  /// A file that is given by itself is meant as a whole; in a sequence a file is a frame.
+  /// A file that was named alone is expected to be complete; in a sequence, each file is one frame.
   [[nodiscard]] std::optional<std::string> shortfall() const override {
     if (pages_ < 2) return std::nullopt;
     return text_ + " holds " + std::to_string(pages_) + " pages or frames, only the first is read";
@@ -156,7 +157,7 @@ class ImageSource final : public Source {
   std::string text_;
   Rational frame_rate_;
   std::vector<std::string> paths_;
-  Image first_;  // read by open() already
+  Image first_;  // already read by open()
   StillNotes first_notes_;
   std::shared_ptr<NotesInTransit> notes_;
   std::uint32_t pages_ = 1;  // of the only file
@@ -241,7 +242,7 @@ class ImageSink final : public Sink {
   std::optional<OutputLock> lock_;
   std::shared_ptr<NotesInTransit> notes_;
   bool loss_said_ = false;
-  Image rgb_;  // where frames are YCbCr, or have transparency that the stills cannot have
+  Image rgb_;  // for YCbCr frames, or for transparency that the stills cannot have
   std::uint64_t written_ = 0;
 };
 

@@ -17,7 +17,7 @@
 namespace equalux {
 namespace {
 
-constexpr mode_t kMode = 0666;  // What the umask leaves of it, as for any new file.
+constexpr mode_t kMode = 0666;  // Reduced by the umask, as for any new file.
 
 bool is_special(const std::string& path) {
   struct stat status {};
@@ -34,8 +34,8 @@ Error write_failed(const std::string& path, int error_number) {
   return {ExitCode::write_failed, path + ": write failed: " + system_error_text(error_number)};
 }
 
-/// Whether a path still leads to the open file: its holder may have renamed or removed it while
-/// another one opened it.
+/// True where a path still names the open file: its owner may have renamed or removed it while
+/// another process opened it.
 bool is_at(const std::string& path, const struct stat& open_file) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && status.st_dev == open_file.st_dev &&
@@ -140,7 +140,7 @@ void PartialFile::write(const void* data, std::size_t size) {
 
 void PartialFile::commit() {
   const int descriptor = std::exchange(descriptor_, -1);
-  // Network file systems and quotas may report a failed write only here.
+  // Network file systems and quotas may report a failed write only at close().
   if (::close(descriptor) != 0 && errno != EINTR) throw write_failed(final_path_, errno);
   const std::string written = std::exchange(written_path_, {});
   if (!in_place_ && std::rename(written.c_str(), final_path_.c_str()) != 0) {

@@ -7,34 +7,34 @@
 
 #include <equalux/error.h>
 
-/// Output files that appear under their name only when they are whole.
+/// Output files that get their final name only when they are complete.
 namespace equalux {
 
-/// NAME.partial.EXT for NAME.EXT, in the same folder.
+/// Returns NAME.partial.EXT for NAME.EXT, in the same folder.
 [[nodiscard]] std::string partial_path(const std::string& final_path);
 
-/// True for a name of that kind: a file that somebody writes, or has not written to its end.
+/// True for a name of that form: a file that is being written, or was not finished.
 [[nodiscard]] bool is_partial_path(const std::string& path);
 
-/// Another process, or another part of this one, is writing the same output.
+/// Thrown where another process, or another part of this one, is writing the same output.
 class OutputBusy : public Error {
  public:
   explicit OutputBusy(const std::string& path);
 };
 
-/// Holds an output for whoever writes it: a lock on a file of its own, or on the partial file that
-/// the output grows as. It goes with the process that holds it, and leaves nothing behind: a file
-/// that is still empty when it ends is removed. File systems without locks hold nobody up.
+/// Reserves an output for its writer by a lock on a file of its own, or on the partial file that
+/// the output grows in. The lock ends with its process and leaves nothing behind: a file that is
+/// still empty is removed. On file systems without locks nothing is reserved.
 class OutputLock {
  public:
-  /// Makes `file` where it is absent. Throws OutputBusy, which names `output`, where it is held
+  /// Creates `file` if it is absent. Throws OutputBusy, which names `output`, where it is locked
   /// already, and Error(cannot_create).
   OutputLock(const std::string& file, const std::string& output);
   ~OutputLock();
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;
 
-  /// The locked file, opened for writing.
+  /// The locked file, open for writing.
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
  private:
@@ -42,18 +42,19 @@ class OutputLock {
   int descriptor_ = -1;
 };
 
-/// The hidden file beside `output` that stands for it where no partial file of its own does.
+/// Returns the hidden file beside `output` that is locked where the output has no partial file of
+/// its own.
 [[nodiscard]] std::string lock_path(const std::string& output);
 
-/// A file written as NAME.partial.EXT and renamed by commit(); without commit() nothing is left.
-/// A path that exists and is no regular file (a device, a named pipe) is written in place.
-/// Two of one name cannot be at work at once. One thread at a time.
+/// Writes a file as NAME.partial.EXT and renames it in commit(); without commit() nothing is left.
+/// An existing path that is no regular file (a device, a named pipe) is written in place. Two
+/// writers of one name exclude each other. One thread at a time.
 class PartialFile {
  public:
-  /// Throws Error(cannot_create), and OutputBusy.
+  /// Creates the partial file. Throws Error(cannot_create), and OutputBusy.
   explicit PartialFile(std::string final_path);
-  /// Goes on behind the first `bytes` of what an earlier one left under the partial name. Throws
-  /// CannotResume where less is there.
+  /// Continues after the first `bytes` of an earlier partial file. Throws CannotResume where that
+  /// is shorter.
   PartialFile(std::string final_path, std::uint64_t bytes);
   ~PartialFile();
   PartialFile(const PartialFile&) = delete;
@@ -61,12 +62,12 @@ class PartialFile {
 
   /// Throws Error(write_failed).
   void write(const void* data, std::size_t size);
-  /// Closes and renames. Throws Error(write_failed); nothing is left under the final name then.
-  /// Where it is whole and only its name cannot be had, it stays under its partial name, and the
-  /// message says so.
+  /// Closes and renames. Throws Error(write_failed); then nothing is left under the final name. If
+  /// the file is complete and only renaming fails, it stays under its partial name, and the message
+  /// says so.
   void commit();
 
-  /// Closes, and leaves the file under its partial name.
+  /// Closes the file and leaves it under its partial name.
   void keep() noexcept;
 
   /// The open file, until commit().
@@ -81,7 +82,7 @@ class PartialFile {
   bool in_place_ = false;
 };
 
-/// A system call's error as text, for the end of a message ("No space left on device").
+/// Returns a system call's error as text, for the end of a message ("No space left on device").
 [[nodiscard]] std::string system_error_text(int error_number);
 
 }  // namespace equalux

@@ -20,7 +20,7 @@
 namespace equalux {
 namespace {
 
-// Comments included; real headers have less than a hundred characters.
+// Includes comments; real headers have less than a hundred characters.
 constexpr std::size_t kLongestHeader = 4096;
 constexpr int kFullScale = 255;
 constexpr int kDeepScale = 65535;
@@ -94,7 +94,7 @@ class PnmReader {
       value = value * 10 + (c - '0');
     }
     if (!found) refuse("PNM " + which + " is no number");
-    return value;  // The one character after a number is white space, and taken.
+    return value;  // The one white space after a number has been read.
   }
 
   void check(const ImageDesc& desc, int maximum) const {
@@ -108,7 +108,7 @@ class PnmReader {
     }
   }
 
-  /// Before anything of the promised size is allocated.
+  /// Checks the file's size before memory for the declared size is allocated.
   void check_size(std::size_t needed) const {
     std::error_code error;
     const std::uintmax_t bytes = std::filesystem::file_size(path_, error);
@@ -132,7 +132,7 @@ class PnmReader {
     }
   }
 
-  /// Samples of two bytes, the high one first, to ours.
+  /// Converts samples of two bytes, the high one first, to our byte order.
   void widen(std::uint8_t* row, std::size_t bytes, std::int64_t maximum) const {
     for (std::size_t i = 0; i < bytes; i += 2) {
       const std::int64_t sample = row[i] * 256 + row[i + 1];
@@ -151,7 +151,7 @@ class PnmReader {
   std::size_t header_bytes_ = 0;
 };
 
-/// What the file holds: gray or rgb, of 8 or 16 bits.
+/// Returns the format of the file: gray or rgb, of 8 or 16 bits.
 PixelFormat format_in_file(const std::string& path, PixelFormat format) {
   const ColorModel model = traits(format).model;
   if (model != ColorModel::gray && model != ColorModel::rgb) {
@@ -194,7 +194,7 @@ void write_pnm(const std::string& path, const ConstImageView& image) {
   }
 
   if (deep) {
-    // The format has the high byte first.
+    // The format stores the high byte first.
     for (std::size_t i = header.size(); i < bytes.size(); i += 2)
       std::swap(bytes[i], bytes[i + 1]);
   }

@@ -5,16 +5,16 @@
 
 namespace equalux {
 
-/// A folder below $TMPDIR that goes with its contents.
+/// A folder below $TMPDIR that is removed with its contents by the destructor.
 class ScratchFolder {
  public:
-  /// `purpose` is part of its name. Throws Error(cannot_create).
+  /// `purpose` becomes part of the name. Throws Error(cannot_create).
   explicit ScratchFolder(const std::string& purpose);
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  /// Throws Error(write_failed).
+  /// Writes a file into the folder. Throws Error(write_failed).
   void write(const std::string& name, const std::string& bytes) const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

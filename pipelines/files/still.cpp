@@ -45,7 +45,8 @@ Error unknown_extension(ExitCode code, const std::string& path) {
                     "' is not known; must be .ppm, .pgm, .pnm" + others};
 }
 
-/// What codecs take: gray, bgr, bgra. Null where `image` is one of them already.
+/// Converts to a format that codecs take: gray, bgr, bgra. Null where `image` has one of them
+/// already.
 Image for_codec(const ConstImageView& image, const std::string& path) {
   const FormatTraits& form = traits(image.desc.format);
   if (form.model != ColorModel::gray && form.model != ColorModel::rgb) {
@@ -65,7 +66,7 @@ Image for_codec(const ConstImageView& image, const std::string& path) {
   return converted;
 }
 
-/// Codecs name the file they were given, which is not the one that was asked for.
+/// Rethrows a codec's error with the requested file's name in place of the partial one.
 [[noreturn]] void rethrow_about(const Error& error, const std::string& partial,
                                 const std::string& final_path) {
   std::string message = error.what();
@@ -79,7 +80,7 @@ std::string write_with(const StillCodec& codec, const std::string& path,
                        const ConstImageView& image, const StillNotes& notes,
                        const StillOptions& options) {
   const std::string partial = partial_path(path);
-  const OutputLock lock(lock_path(path), path);  // Codecs have partial files of their own.
+  const OutputLock lock(lock_path(path), path);  // Codecs write partial files of their own.
   std::error_code ignored;
   std::string lost;
   try {

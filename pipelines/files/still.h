@@ -9,35 +9,36 @@
 
 #include <equalux/image.h>
 
-/// Reading and writing stills. PNM is built in, and .npy and TIFF for floats; a library adds the
+/// Reading and writing of stills. PNM is built in, and .npy and TIFF for floats; a library adds the
 /// other formats.
 namespace equalux {
 
-/// What a still says beside its pixels. Its orientation is not among it: read_still() turns the
-/// picture as it is to be seen, and `exif` says so.
+/// Metadata of a still, without its orientation: read_still() turns the picture upright, and `exif`
+/// is adapted to that.
 struct StillNotes {
-  std::string exif;  ///< a TIFF structure, as it lies in a PNG's eXIf chunk; without a thumbnail
-  std::string xmp;   ///< a packet
+  std::string exif;  ///< a TIFF structure, as in a PNG's eXIf chunk; without a thumbnail
+  std::string xmp;   ///< an XMP packet
   std::string iptc;
   std::string icc;             ///< a colour profile
-  double dots_per_inch_x = 0;  ///< 0 = not said
+  double dots_per_inch_x = 0;  ///< 0 = not given
   double dots_per_inch_y = 0;
-  std::string unread;       ///< what is there and this build does not read: "EXIF, ICC profile"
-  std::uint32_t pages = 1;  ///< or frames of an animation; the first is what was read
+  std::string unread;       ///< metadata that exists but that this build does not read: "EXIF, ICC
+                            ///< profile"
+  std::uint32_t pages = 1;  ///< or frames of an animation; only the first is read
 };
 
-/// The notes of a sequence's stills on their way from source to sink, past filters that know
-/// nothing of them. Any thread may call it.
+/// Carries the metadata of a sequence's stills from source to sink, past filters, which know
+/// nothing of it. Any thread may call it.
 class NotesInTransit {
  public:
-  /// `first`: what the first still says, as contents_of() has it, but for its density.
+  /// `first`: contents_of() the first still's metadata, without its density.
   explicit NotesInTransit(std::string first) : first_(std::move(first)) {}
-  /// What the first still says, for outputs that keep none of it.
+  /// Returns what metadata the first still has, for outputs that keep none of it.
   [[nodiscard]] const std::string& contents_of_first() const { return first_; }
-  /// Keeps the notes of the frame with that index. Only the latest are kept: more frames than that
-  /// are never under way, and other sinks than those of stills take none out.
+  /// Stores the metadata of the frame with that index. Only the latest are kept, as many as frames
+  /// can be in flight, since sinks other than stills never take them out.
   void put(std::uint64_t index, StillNotes notes);
-  /// Takes out the notes of the frame with that index; empty where there are none.
+  /// Takes out the metadata of the frame with that index; empty where there is none.
   [[nodiscard]] StillNotes take(std::uint64_t index);
 
  private:
@@ -48,25 +49,26 @@ class NotesInTransit {
 
 /// How a still is written.
 struct StillOptions {
-  /// Quality of JPEG and WebP, 1 to 100; nothing = 95, and WebP without loss.
+  /// Quality of JPEG and WebP, 1 to 100; nothing = 95 for JPEG, and lossless WebP.
   std::optional<int> quality;
 };
 
-/// A codec for the formats that the core does not know.
+/// A codec for formats that the core does not know.
 struct StillCodec {
   bool (*knows)(const std::string& extension) = nullptr;  ///< lower case, without the dot
-  /// gray8, bgr or bgra, or these of 16 bits, as the file is. Throws Error(bad_input).
+  /// Reads gray8, bgr or bgra, or these with 16 bits, as the file has them. Throws
+  /// Error(bad_input).
   Image (*read)(const std::string& path, StillNotes& notes) = nullptr;
-  /// Takes gray8, bgr, bgra, and where holds_deep() these of 16 bits. Returns what of `notes` is
-  /// lost. Throws Error(cannot_create, write_failed).
+  /// Writes gray8, bgr, bgra, and where holds_deep() also these with 16 bits. Returns what of
+  /// `notes` is lost. Throws Error(cannot_create, write_failed).
   std::string (*write)(const std::string& path, const ConstImageView& image,
                        const StillNotes& notes, const StillOptions& options) = nullptr;
-  /// True where files of that extension can have 16 bits a sample; null where none can.
+  /// True where files of that extension can have 16 bits per sample; null where none can.
   bool (*holds_deep)(const std::string& extension) = nullptr;
-  /// True where files of that extension can be transparent; null where none can.
+  /// True where files of that extension can have transparency; null where none can.
   bool (*holds_alpha)(const std::string& extension) = nullptr;
 };
-/// Adds a codec; called at start-up, before any thread runs.
+/// Adds a codec; to be called at start-up, before any thread runs.
 void set_still_codec(const StillCodec& codec);
 
 /// True where a file of that name can be read and written.
@@ -74,29 +76,27 @@ void set_still_codec(const StillCodec& codec);
 /// True where a file of that name can be written: those of knows_still(), and .npy, .tif and .tiff
 /// for frames of floats.
 [[nodiscard]] bool writes_still(const std::string& path);
-/// True where a still of that name can be transparent.
+/// True where a still of that name can have transparency.
 [[nodiscard]] bool still_holds_alpha(const std::string& path);
-/// Throws Error(usage) where frames of floats go into a picture or others into .npy, or frames of
-/// more than 8 bits into a format that holds no more.
+/// Throws Error(usage) where frames of floats go into a picture, other frames into .npy, or frames
+/// of more than 8 bits into a format that cannot store them.
 void check_still_format(const std::string& path, PixelFormat format);
-/// Reads a still of gray8, rgb, bgr or bgra, or of these with 16 bits, turned as its EXIF
-/// orientation says. Throws Error(no_input) where it is missing, Error(bad_input) where it cannot
-/// be decoded.
+/// Reads a still as gray8, rgb, bgr or bgra, or these with 16 bits, turned as its EXIF orientation
+/// says. Throws Error(no_input) where it is missing, Error(bad_input) where it cannot be decoded.
 [[nodiscard]] Image read_still(const std::string& path);
-/// Reads a still, and what it says beside its pixels.
+/// Reads a still and its metadata.
 [[nodiscard]] Image read_still(const std::string& path, StillNotes& notes);
-/// Writes a still of gray, a packed RGB form or floats, as the extension says, through
-/// NAME.partial.EXT.
-/// Throws Error(usage) for an unknown extension or a format that does not fit it,
+/// Writes a still of gray, packed RGB or floats in the format of the extension, through
+/// NAME.partial.EXT. Throws Error(usage) for an unknown extension or a format that does not fit it,
 /// Error(cannot_create), Error(write_failed).
 void write_still(const std::string& path, const ConstImageView& image);
-/// Writes a still with `notes`, as far as the format holds them. Returns what is lost of them,
-/// "EXIF, density"; empty where all is there. A colour profile goes only with pictures of its kind,
-/// gray or RGB.
+/// Writes a still with `notes`, as far as the format can store them. Returns what is lost of them,
+/// "EXIF, density"; empty where nothing is. A colour profile is only written with pictures of its
+/// kind, gray or RGB.
 [[nodiscard]] std::string write_still(const std::string& path, const ConstImageView& image,
                                       const StillNotes& notes, const StillOptions& options);
 
-/// What there is in `notes`, in words: "EXIF, XMP, ICC profile, density"; empty where nothing is.
+/// Lists what `notes` has: "EXIF, XMP, ICC profile, density"; empty where it has nothing.
 [[nodiscard]] std::string contents_of(const StillNotes& notes);
 
 }  // namespace equalux

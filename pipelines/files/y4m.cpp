@@ -43,7 +43,8 @@ Descriptor open_input(const std::string& path) {
     }
     return {STDIN_FILENO, false};
   }
-  // A named pipe would wait here for its writer, where nothing can end the wait; a read's can.
+  // Non-blocking, because opening a named pipe would wait for its writer, and nothing could end
+  // that wait; a wait in read() can be ended.
   const int at_once = is_named_pipe(path) ? O_NONBLOCK : 0;
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | at_once);
   if (descriptor >= 0) return {descriptor, true};
@@ -111,7 +112,7 @@ class Y4mSource final : public Source {
                                      std::string(to_string(stream_.format)) + " nor RGB frames");
   }
 
-  /// A file's size tells how many frames to expect; a pipe's does not.
+  /// Computes the expected number of frames from the file's size; a pipe has none.
   void count_frames(StreamInfo& info, std::size_t header_bytes) const {
     struct stat status {};
     if (name_ == "-" || ::stat(name_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
@@ -122,13 +123,13 @@ class Y4mSource final : public Source {
     info.duration_ns = frame_time_ns(*info.frames, rate_);
   }
 
-  /// Returns the bytes that were there.
+  /// Returns the number of bytes read.
   std::size_t read_planes(const ImageView& pixels) {
     std::size_t total = 0;
     for (int plane = 0; plane < traits(stream_.format).planes; ++plane) {
       const std::size_t row = row_bytes(stream_, plane);
       const int rows = plane_rows(stream_, plane);
-      // Tight planes are read at once, without a copy in between.
+      // Tight planes are read directly, without a copy.
       const bool tight =
           pixels.stride[static_cast<std::size_t>(plane)] == static_cast<std::ptrdiff_t>(row);
       const std::size_t piece = tight ? row * static_cast<std::size_t>(rows) : row;
@@ -147,13 +148,13 @@ class Y4mSource final : public Source {
   ImageDesc stream_;
   Rational rate_;
   FieldOrder field_order_ = FieldOrder::progressive;
-  Image unconverted_;  // where the frames must become RGB
+  Image unconverted_;  // for frames that must become RGB
   std::string line_;
   std::uint64_t count_ = 0;
   std::optional<std::string> shortfall_;
 };
 
-/// What a frame becomes in YUV4MPEG2: packed forms are taken apart, no sample changes.
+/// Returns the format in which a frame is written: packed formats become planar, no sample changes.
 ImageDesc planar_desc(ImageDesc desc) {
   if (desc.format == PixelFormat::nv12) desc.format = PixelFormat::i420;
   if (desc.format == PixelFormat::yuy2 || desc.format == PixelFormat::uyvy) {
@@ -178,7 +179,7 @@ std::uint8_t* put_rows(std::uint8_t* out, const Samples<const std::uint8_t>& byt
   return out;
 }
 
-/// Planes one after another without padding, from `first` on.
+/// Describes planes that follow one another without padding, from `first` on.
 ImageView tight_view(const ImageDesc& desc, std::uint8_t* first) {
   ImageView view{desc, {}, {}};
   for (int plane = 0; plane < traits(desc.format).planes; ++plane) {
@@ -267,7 +268,7 @@ class Y4mSink final : public Sink {
   [[nodiscard]] std::string name() const override { return path_; }
 
  private:
-  /// Opens a named pipe as soon as somebody reads it.
+  /// Opens a named pipe as soon as a reader has opened it.
   [[nodiscard]] Descriptor wait_for_reader() const {
     constexpr int kLookMs = 20;
     while (!cancel_.is_set()) {
@@ -298,11 +299,11 @@ class Y4mSink final : public Sink {
 
   std::string path_;
   std::string resume_;
-  std::uint64_t bytes_ = 0;  // of whole frames and the header
+  std::uint64_t bytes_ = 0;  // of the header and complete frames
   Wakeup cancel_;
   std::optional<PartialFile> file_;
   std::optional<DescriptorWriter> writer_;
-  std::vector<std::uint8_t> buffer_;  // a frame as it is written, its FRAME line in place
+  std::vector<std::uint8_t> buffer_;  // a frame as it is written, with its FRAME line
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kMagic = "YUV4MPEG2";
 constexpr std::string_view kFrameMagic = "FRAME";
 constexpr Rational kDefaultRate{25, 1};
-// Above standard definition, video without a tag is BT.709; below, BT.601.
+// Rows up to which video without a colour tag is BT.601; above, it is BT.709.
 constexpr int kStandardDefinitionRows = 576;
 
 struct ChromaTag {
@@ -46,7 +46,7 @@ constexpr std::array<ChromaTag, 15> kChromaTags{{
   throw Error(ExitCode::bad_input, name + ": " + what);
 }
 
-/// A piece of untrusted text, short and printable.
+/// Quotes a piece of untrusted text, shortened and printable.
 std::string quoted_word(std::string_view text) {
   constexpr std::size_t kLongest = 32;
   std::string result = "'";
@@ -64,7 +64,7 @@ int parse_side(std::string_view text, std::string_view which, const std::string&
   return static_cast<int>(*side);
 }
 
-/// "30000:1001"; "0:0" is unknown and comes back as 0/1.
+/// Parses "30000:1001"; "0:0" means unknown and gives 0/1.
 Rational parse_ratio(std::string_view text, std::string_view which, const std::string& name) {
   constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
   const std::size_t colon = text.find(':');
@@ -80,7 +80,7 @@ Rational parse_ratio(std::string_view text, std::string_view which, const std::s
                    "; must be two whole numbers as in 30000:1001");
 }
 
-/// Bits of a tag such as "420p10", "422p12", "mono16"; 8 where it names none.
+/// Returns the bits of a tag such as "420p10", "422p12", "mono16"; 8 where it names none.
 int depth_of(std::string_view tag) {
   const std::size_t digits = tag.find_last_not_of("0123456789") + 1;
   if (digits == 0 || digits == tag.size()) return 8;
@@ -142,7 +142,7 @@ void parse_parameter(std::string_view token, StreamInfo& info) {
       parse_chroma(value, info);
       break;
     default:
-      break;  // The format's rule: unknown parameters are passed over.
+      break;  // Unknown parameters are ignored, as the format requires.
   }
 }
 

@@ -30,13 +30,13 @@ std::string description_of(const Option& option) {
          number_text(option.slider_most) + ")";
 }
 
-/// The value that an option has where nobody sets it.
+/// Returns the default of an option.
 std::string first_value(const EffectParameter& parameter) {
   return parameter.option == nullptr ? std::string() : parameter.option->fallback;
 }
 
-/// What "settings" holds, as options. Spaces separate as commas do, which FFmpeg takes for itself,
-/// and KEY:VALUE says the same as KEY=VALUE, which MLT takes for a place in time.
+/// Parses the text of "settings" as options. Spaces separate like commas, which FFmpeg reserves for
+/// itself, and KEY:VALUE means the same as KEY=VALUE, which MLT takes for a keyframe.
 OptionValues settings_of(const FilterInfo& filter, const std::string& text) {
   std::string spec;
   for (const std::string_view part : split(text, ' ')) {
@@ -66,7 +66,8 @@ std::vector<EffectParameter> effect_parameters(const FilterInfo& filter) {
   for (const Option& option : filter.options) {
     if (!has_slider(option) && option.type != OptionType::onoff && option.type != OptionType::name)
       continue;
-    // What one backend alone has, or belongs to a part for study, stays with "settings".
+    // Options that only one backend has, or that belong to a group for study, are left to
+    // "settings".
     if (!option.group.empty() || option.backends == Backends::cuda) continue;
     const Type type = has_slider(option)                 ? Type::number
                       : option.type == OptionType::onoff ? Type::onoff
@@ -79,12 +80,12 @@ std::vector<EffectParameter> effect_parameters(const FilterInfo& filter) {
 std::string text_of_position(const Option& option, double position) {
   const double span = option.slider_most - option.slider_least;
   double value = option.slider_least + position * span;
-  // Positions of hosts are often single precision: a hundredth of a step is not meant.
+  // Hosts often give positions in single precision, so a hundredth of a step means nothing.
   const double unit = option.step / 100;
   value = std::round(value / unit) * unit;
   if (option.type == OptionType::whole) value = std::round(value);
   value = std::round(value * 1e6) / 1e6;
-  // Between 0, where that means something, and the least value there is none.
+  // There are no values between 0, if that has a meaning, and the least value.
   if (value > 0 && value < option.least) value = option.least;
   return number_text(value);
 }
@@ -98,8 +99,8 @@ HostHabits habits_of_ffmpeg(unsigned major, unsigned minor, std::uint32_t width)
   HostHabits habits{static_cast<std::ptrdiff_t>(width) * kPixelBytes, false, 0};
   constexpr std::uint32_t kGroup = 16;
   if (width % kGroup == 0) return habits;
-  // FFmpeg 5.1 rounds rows up to whole groups, 6.1 and newer ones do not. Where it is not known,
-  // rows without gaps never reach past the frame.
+  // FFmpeg 5.1 rounds rows up to whole groups, 6.1 and newer do not. Where the version is unknown,
+  // rows without gaps are assumed, which never reach beyond the frame.
   if (major == 8 && minor == 44) {
     habits.stride =
         (static_cast<std::ptrdiff_t>(width) + kGroup - 1) / kGroup * kGroup * kPixelBytes;
@@ -132,7 +133,7 @@ FrameClock::Tick FrameClock::tick(double time, double ticks_a_second) {
   constexpr double kMilliseconds = 1000;
   constexpr std::int64_t kUsualStep = 33'333'333;
   constexpr double kMostNs = 4e18;
-  // A host that has no time says so with a number that is none, or one beyond all clips.
+  // Hosts without times pass NaN, or a number beyond any clip.
   constexpr double kBeyond = 1e14;
   const std::int64_t next = last_ns_ + (step_ns_ > 0 ? step_ns_ : kUsualStep);
   Tick tick;
@@ -174,7 +175,7 @@ void Frei0rEffect::tell(const std::string& what) {
   std::fprintf(stderr, "equalux: %s\n", what.c_str());
 }
 
-/// The spec that another value of a parameter makes. Throws Error(usage) where it is no good.
+/// Returns the spec with another value of a parameter. Throws Error(usage) where that is invalid.
 FilterSpec Frei0rEffect::spec_with(std::size_t parameter, const std::string& text) const {
   const OptionValues said =
       settings_of(filter_, parameter == kSettings ? text : values_[kSettings]);
@@ -184,8 +185,8 @@ FilterSpec Frei0rEffect::spec_with(std::size_t parameter, const std::string& tex
     if (!says(parameters_[i].name))
       all.emplace_back(parameters_[i].name, i == parameter ? text : values_[i]);
   }
-  // Hosts set one after another, in their order: what means nothing yet, or no more, beside another
-  // one must neither be refused nor hold that one up.
+  // Hosts set one value after another, in their order: a value that has no meaning beside the
+  // others, yet or any more, must neither be refused nor keep those from being set.
   all = without_idle(filter_.options, std::move(all), said);
   FilterSpec spec{spec_.name, said};
   for (const EffectParameter& each : parameters_) {
@@ -201,7 +202,7 @@ void Frei0rEffect::set(std::size_t parameter, std::string text) noexcept {
   const std::lock_guard lock(mutex_);
   try {
     if (parameter >= values_.size()) return;
-    // Nothing between two separators is what holds where nobody sets it.
+    // An empty value stands for the default.
     if (text.empty()) text = first_value(parameters_[parameter]);
     if (text == values_[parameter]) return;
     spec_ = spec_with(parameter, text);
@@ -223,7 +224,7 @@ void Frei0rEffect::set_position(std::size_t parameter, double position) noexcept
        std::string(option.unit) + "); it stays as it was");
 }
 
-/// Takes changed options to the filter, which keeps what it knows of the frames where it can.
+/// Passes changed options to the filter, which keeps its history where it can.
 void Frei0rEffect::prepare() {
   if (!changed_ && core_) return;
   if (core_) {
@@ -268,7 +269,7 @@ void Frei0rEffect::update(double time, const void* caller, const std::uint8_t* i
     FrameContext context;
     context.index = index_++;
     context.pts_ns = tick.ns;
-    // An editor has gone back: what was seen lies ahead.
+    // An editor went back in time, so the history is from later frames.
     if (tick.went_back) core_->reset();
     core_->submit(from, to, context);
   } catch (const std::exception& error) {

@@ -1,4 +1,5 @@
-// frei0r's interface of one filter, which EQUALUX_FREI0R_FILTER names (specification 1.2).
+// Implements frei0r's interface (specification 1.2) for the filter that EQUALUX_FREI0R_FILTER
+// names.
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -6,7 +7,7 @@
 
 #include "pipelines/frei0r/frei0r_effect.h"
 
-// Its functions are all that hosts see.
+// Exports the interface's functions, and nothing else.
 #pragma GCC visibility push(default)
 extern "C" {
 #include <frei0r.h>
@@ -120,7 +121,7 @@ void f0r_get_param_value(f0r_instance_t instance, f0r_param_t value, int index) 
     case Type::text:
       break;
   }
-  // The host's to read until the value changes.
+  // The host may read the text until the value changes.
   *static_cast<f0r_param_string*>(value) = const_cast<char*>(text.c_str());
 }
 

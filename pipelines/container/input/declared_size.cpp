@@ -24,7 +24,8 @@ std::optional<MissingBytes> short_of(const FileBytes& file, std::uint64_t declar
   return MissingBytes{file.size(), declared};
 }
 
-/// Sizes are added up from a file's own claims: a sum beyond any file is a wrong claim.
+/// Upper bound for sizes, which are added up from a file's own claims: a larger sum is a wrong
+/// claim.
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 62;
 
 std::optional<MissingBytes> riff(FileBytes& file) {
@@ -34,7 +35,7 @@ std::optional<MissingBytes> riff(FileBytes& file) {
     std::uint64_t size = 0;
     for (std::size_t i = 0; i < 4; ++i)
       size |= std::uint64_t{head[4 + i]} << (8 * i);
-    // A recorder that never came to its end leaves these.
+    // Sizes that a recorder leaves which was stopped before it wrote the end.
     if (size == 0 || size == 0xFFFFFFFF) return std::nullopt;
     if (const auto missing = short_of(file, position + 8 + size)) return missing;
     position += 8 + size + (size & 1);
@@ -56,7 +57,7 @@ std::optional<MissingBytes> boxes(FileBytes& file) {
     if (!is_outer_box({reinterpret_cast<const char*>(head.data()) + 4, 4})) return std::nullopt;
     std::uint64_t size = big_endian(head, 0, 4);
     std::uint64_t head_size = 8;
-    if (size == 0) return std::nullopt;  // Up to the end of the file, wherever that is.
+    if (size == 0) return std::nullopt;  // Extends to the end of the file, wherever that is.
     if (size == 1) {
       if (!file.read(position + 8, head)) return short_of(file, position + 16);
       size = big_endian(head, 0, 8);

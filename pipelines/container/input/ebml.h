@@ -7,10 +7,11 @@
 
 #include "pipelines/container/input/file_bytes.h"
 
-/// The elements that Matroska files are made of: an id, a size and what it holds, nested.
+/// EBML elements, of which Matroska files consist: an id, a size and a content, which may be
+/// elements again.
 namespace equalux::ebml {
 
-/// Ids, as they stand in files.
+/// Ids as they are stored in files.
 inline constexpr std::uint32_t kHead = 0x1A45DFA3;
 inline constexpr std::uint32_t kSegment = 0x18538067;
 inline constexpr std::uint32_t kInfo = 0x1549A966;
@@ -22,29 +23,29 @@ inline constexpr std::uint32_t kVideo = 0xE0;
 inline constexpr std::uint32_t kCluster = 0x1F43B675;
 inline constexpr std::uint32_t kCrc32 = 0xBF;
 inline constexpr std::uint8_t kVoid = 0xEC;
-/// A value of kTrackType.
+/// Value of kTrackType for a video.
 inline constexpr std::uint64_t kVideoType = 1;
 
-/// The head of an element.
+/// Head of an element.
 struct Element {
   std::uint32_t id = 0;
   std::size_t id_bytes = 0;
   std::size_t size_bytes = 0;
-  std::uint64_t size = 0;     ///< of what it holds
-  bool unknown_size = false;  ///< what a live writer leaves: up to the next of its kind
+  std::uint64_t size = 0;     ///< of the content
+  bool unknown_size = false;  ///< left by live writers: extends to the next element of its kind
   [[nodiscard]] std::size_t head() const { return id_bytes + size_bytes; }
   /// Bytes of head and content; no more than 2^56 + 12.
   [[nodiscard]] std::uint64_t whole() const { return head() + size; }
 };
 
-/// The element that the bytes begin with; nothing where they begin with none.
+/// Parses the head of the element that the bytes begin with; nothing where they begin with none.
 [[nodiscard]] std::optional<Element> parse_element(std::span<const std::uint8_t> bytes);
-/// The element at a place in a file; nothing where there is none.
+/// Parses the head of the element at a position of a file; nothing where there is none.
 [[nodiscard]] std::optional<Element> element_at(FileBytes& file, std::uint64_t position);
-/// How many bytes a number has whose first byte this is; 0 for none.
+/// Returns the length of a variable-length number from its first byte; 0 for none.
 [[nodiscard]] std::size_t number_bytes(std::uint8_t first);
 
-/// Calls `visit(element, all its bytes)` for each child of a master's content.
+/// Calls `visit(element, all its bytes)` for each child of a master element's content.
 template <typename Byte, typename Visit>
 void for_children(std::span<Byte> content, const Visit& visit) {
   while (const auto element = parse_element(content)) {
@@ -55,7 +56,7 @@ void for_children(std::span<Byte> content, const Visit& visit) {
   }
 }
 
-/// The value of an element that is a number without a sign; `whole` is all its bytes.
+/// Returns the value of an unsigned integer element; `whole` is all its bytes.
 [[nodiscard]] std::uint64_t unsigned_value(const Element& element,
                                            std::span<const std::uint8_t> whole);
 

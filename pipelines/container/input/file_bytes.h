@@ -15,10 +15,10 @@ class FileBytes {
   explicit FileBytes(const std::string& path) : file_(path, std::ios::binary | std::ios::ate) {
     if (file_) size_ = static_cast<std::uint64_t>(std::max<std::streamoff>(0, file_.tellg()));
   }
-  /// 0 for a file that cannot be read.
+  /// Size of the file; 0 for one that cannot be read.
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// Fills `out` from there on, as far as the file goes; returns how many bytes that are.
+  /// Reads bytes from `position` on into `out`, as far as the file goes; returns their number.
   std::size_t read_some(std::uint64_t position, std::span<std::uint8_t> out) {
     if (position >= size_) return 0;
     file_.clear();
@@ -26,7 +26,7 @@ class FileBytes {
     file_.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
     return static_cast<std::size_t>(file_.gcount());
   }
-  /// False where the file ends too early.
+  /// Reads N bytes; returns false where the file ends too early.
   template <std::size_t N>
   bool read(std::uint64_t position, std::array<std::uint8_t, N>& out) {
     return read_some(position, out) == N;

@@ -9,7 +9,7 @@
 namespace equalux {
 namespace {
 
-/// Bytes of a file: what a box holds.
+/// A range of bytes in a file: the content of a box.
 struct Range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -30,7 +30,7 @@ std::string type_at(FileBytes& file, std::uint64_t position) {
   return {type.begin(), type.end()};
 }
 
-/// Calls `visit(type, content)` for each box of a range, up to the first that does not fit.
+/// Calls `visit(type, content)` for each box of a range, up to the first one that does not fit.
 template <typename Visit>
 void for_boxes(FileBytes& file, Range range, const Visit& visit) {
   while (range.begin < range.end && range.end - range.begin >= 8) {
@@ -40,14 +40,14 @@ void for_boxes(FileBytes& file, Range range, const Visit& visit) {
       size = number_at(file, range.begin + 8, 8);
       head = 16;
     }
-    if (size == 0) size = range.end - range.begin;  // Up to the end.
+    if (size == 0) size = range.end - range.begin;  // Extends to the end.
     if (size < head || size > range.end - range.begin) return;
     visit(type_at(file, range.begin + 4), Range{range.begin + head, range.begin + size});
     range.begin += size;
   }
 }
 
-/// What the first box of a type holds; empty where there is none.
+/// Returns the content of the first box of a type; empty where there is none.
 Range find_box(FileBytes& file, Range range, std::string_view type) {
   Range found;
   for_boxes(file, range, [&](const std::string& name, const Range& content) {
@@ -56,7 +56,7 @@ Range find_box(FileBytes& file, Range range, std::string_view type) {
   return found;
 }
 
-/// The description of a track's pictures, where it is a video.
+/// Returns the sample description of a track, if it is a video.
 Range video_entry(FileBytes& file, Range track) {
   const Range media = find_box(file, track, "mdia");
   const Range handler = find_box(file, media, "hdlr");
@@ -83,7 +83,7 @@ std::optional<CleanAperture> iso_clean_aperture(const std::string& path) {
             });
   const Range clean = find_box(file, {entry.begin + kEntryHead, entry.end}, "clap");
   if (clean.end < clean.begin + 32) return std::nullopt;
-  // Two ratios of 32 bits each: the sides. Where their middle lies follows.
+  // Reads two ratios of 32 bits each, which are the sides; the offsets of the centre follow them.
   const auto side = [&](std::uint64_t at) {
     const std::uint64_t parts = number_at(file, clean.begin + at + 4, 4);
     return parts == 0 ? 0 : static_cast<int>(number_at(file, clean.begin + at, 4) / parts & 0xFFFF);
@@ -98,7 +98,7 @@ bool iso_has_named_tags(const std::string& path) {
   const Range movie = find_box(file, {0, file.size()}, "moov");
   for (const Range& around : {movie, find_box(file, movie, "udta")}) {
     const Range tags = find_box(file, around, "meta");
-    // mp4 has a version in front of them, which QuickTime lacks.
+    // Skips the version that mp4 has in front of the keys and QuickTime lacks.
     for (const std::uint64_t version : {0, 4}) {
       if (find_box(file, {tags.begin + version, tags.end}, "keys").end != 0) return true;
     }

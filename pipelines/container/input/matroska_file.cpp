@@ -23,7 +23,7 @@ constexpr std::uint32_t kCropRight = 0x54DD;
 constexpr std::uint32_t kDisplayWidth = 0x54B0;
 constexpr std::uint32_t kDisplayHeight = 0x54BA;
 constexpr std::uint32_t kDisplayUnit = 0x54B2;
-/// A value of kDisplayUnit.
+/// Value of kDisplayUnit for an unknown unit.
 constexpr std::uint64_t kUnknownUnit = 4;
 constexpr std::uint32_t kTimestampScale = 0x2AD7B1;
 constexpr std::uint32_t kClusterTime = 0xE7;
@@ -31,7 +31,7 @@ constexpr std::uint32_t kSimpleBlock = 0xA3;
 constexpr std::uint32_t kBlockGroup = 0xA0;
 constexpr std::uint32_t kBlock = 0xA1;
 
-/// Longer descriptions of tracks are not believed.
+/// Largest size of a track description that is taken for real.
 constexpr std::uint64_t kLargestHead = std::uint64_t{16} << 20;
 
 std::vector<std::uint8_t> content_at(FileBytes& file, const ElementPlace& place) {
@@ -42,7 +42,7 @@ std::vector<std::uint8_t> content_at(FileBytes& file, const ElementPlace& place)
   return content;
 }
 
-/// The content of the first track that is a video; empty where none is.
+/// Returns the content of the first track that is a video; empty where none is.
 std::span<std::uint8_t> first_video(std::span<std::uint8_t> tracks) {
   std::span<std::uint8_t> found;
   for_children(tracks, [&](const Element& entry, std::span<std::uint8_t> whole) {
@@ -65,7 +65,7 @@ ShownPart shown_part_of(std::span<std::uint8_t> track) {
           std::pair(kCropRight, &part.right), std::pair(kCropBottom, &part.bottom),
           std::pair(kDisplayWidth, &part.display_width),
           std::pair(kDisplayHeight, &part.display_height), std::pair(kDisplayUnit, &unit)}) {
-      // Beyond any side: nothing that is added to it overflows.
+      // Saturates above any picture side, so that later additions cannot overflow.
       if (element.id == id)
         *value = std::min<std::uint64_t>(unsigned_value(element, whole), 1 << 24);
     }
@@ -78,7 +78,7 @@ ShownPart shown_part_of(std::span<std::uint8_t> track) {
   return part;
 }
 
-/// What a file consists of, head by head.
+/// True for the top-level elements of a segment.
 bool is_section(std::uint32_t id) {
   constexpr std::array<std::uint32_t, 8> kSections{ebml::kInfo,
                                                    ebml::kTracks,
@@ -95,7 +95,7 @@ bool is_filling(std::uint32_t id) {
   return id == ebml::kVoid || id == ebml::kCrc32;
 }
 
-/// What a cluster consists of.
+/// True for the elements that a cluster may contain.
 bool is_in_cluster(std::uint32_t id) {
   constexpr std::array<std::uint32_t, 7> kParts{kClusterTime,
                                                 kSimpleBlock,
@@ -107,11 +107,11 @@ bool is_in_cluster(std::uint32_t id) {
   return is_filling(id) || std::find(kParts.begin(), kParts.end(), id) != kParts.end();
 }
 
-/// Walks from head to head, and where none is, on to the next section.
+/// Walks from element head to element head, and where none is found, to the next section.
 class Survey {
  public:
   explicit Survey(const std::string& path) : file_(path) {}
-  /// Nothing for a file that is no Matroska.
+  /// Returns the result; nothing for a file that is not Matroska.
   std::optional<MatroskaSurvey> made();
 
  private:
@@ -119,7 +119,7 @@ class Survey {
     std::uint64_t from = 0;  // byte
     std::uint64_t to = 0;
     std::optional<std::int64_t> before_ns;  // the latest time before it
-    std::optional<std::int64_t> behind_ns;  // the first time behind it
+    std::optional<std::int64_t> behind_ns;  // the first time after it
   };
 
   bool fits(const Element& element) const;
@@ -155,7 +155,7 @@ std::optional<MatroskaSurvey> Survey::made() {
   while (position_ < end_) {
     const auto element = ebml::element_at(file_, position_);
     if (!element || !is_whole(*element)) {
-      // Another file may follow one whose end nobody told.
+      // Another file may follow a segment of unknown size.
       if (element && element->id == ebml::kHead && segment->unknown_size) break;
       skip_damage();
     } else if (element->id == ebml::kCluster) {
@@ -165,7 +165,7 @@ std::optional<MatroskaSurvey> Survey::made() {
       position_ += element->whole();
     }
   }
-  // A live writer that was killed declares nothing that could be missing.
+  // A live writer that was killed declared no size, so nothing counts as missing.
   if (segment->unknown_size && !damages_.empty() && damages_.back().to == end_) damages_.pop_back();
   return MatroskaSurvey{video_blocks_, describe()};
 }
@@ -175,7 +175,8 @@ bool Survey::fits(const Element& element) const {
   return element.whole() <= end_ - position_;
 }
 
-/// Sections of a kind that is not known yet are whole where a known one follows.
+/// True where an element is complete; one of unknown kind counts as complete if a known one follows
+/// it.
 bool Survey::is_whole(const Element& element) {
   if (!fits(element)) return false;
   if (is_section(element.id) || is_filling(element.id)) return true;
@@ -219,7 +220,7 @@ void Survey::count_group(std::uint64_t position, const Element& group) {
   }
 }
 
-/// A block begins with the number of its track and a time that counts from the cluster's.
+/// Counts a block, which begins with its track's number and a time relative to the cluster's.
 void Survey::count_block(std::uint64_t position) {
   std::array<std::uint8_t, 10> head{};
   const std::size_t there = file_.read_some(position, head);
@@ -231,7 +232,7 @@ void Survey::count_block(std::uint64_t position) {
   if (track == video_track_) ++video_blocks_;
   const auto behind_cluster =
       static_cast<std::int16_t>(static_cast<std::uint16_t>(head[bytes] << 8 | head[bytes + 1]));
-  // No film lasts so long that this is too large.
+  // Limits the time, so that a wrong one cannot overflow.
   const std::uint64_t time = std::min<std::uint64_t>(cluster_time_, std::uint64_t{1} << 40);
   const std::uint64_t scale = std::min<std::uint64_t>(scale_ns_, 1'000'000);
   const std::int64_t now =
@@ -268,7 +269,7 @@ std::uint64_t Survey::next_section(std::uint64_t from) {
   return end_;
 }
 
-/// What blocks need to be understood: the ticks of their times, and which of them are pictures.
+/// Reads what blocks refer to: the tick of timestamps, and the number of the video track.
 void Survey::learn(const Element& section) {
   if (section.id != ebml::kInfo && section.id != ebml::kTracks) return;
   std::vector<std::uint8_t> content = content_at(file_, {position_ + section.head(), section.size});

@@ -19,12 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files that hold all that they show. A playlist would have us open what its author chose.
+/// Formats whose files contain all that they show. A playlist would make us open addresses that its
+/// author chose.
 constexpr const char* kWebFormats =
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,flv,ogg,asf,mxf";
 
-/// From 6.1 on, FFmpeg calls an option's default, 25, the average rate of an elementary stream,
-/// whatever rate the stream itself tells.
+/// Restores a stream's own rate: from 6.1 on, FFmpeg reports the option's default, 25, as average
+/// rate of an elementary stream, whatever the stream says.
 void take_own_rate([[maybe_unused]] AVStream& stream) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 11, 100)
   const AVRational own = stream.codecpar->framerate;
@@ -32,7 +33,7 @@ void take_own_rate([[maybe_unused]] AVStream& stream) {
 #endif
 }
 
-/// What to say of a file that does not open: a cut one deserves more than "invalid data".
+/// Explains why a file does not open: for a truncated one more than "invalid data".
 std::string why_unreadable(const std::string& path, int error) {
   if (error == AVERROR_EXIT) return path + ": nothing comes from its server";
   if (const auto missing = missing_bytes(path)) {
@@ -41,8 +42,8 @@ std::string why_unreadable(const std::string& path, int error) {
   return path + ": is no media file that can be read (" + av_text(error) + "); give a video file";
 }
 
-/// A stream of JPEG pictures without a container, which is a still by its bytes and a video by its
-/// name.
+/// True for a stream of JPEG pictures without a container, which is a still by its bytes and a
+/// video by its name.
 bool is_jpeg_stream(const std::string& path) {
   const std::string extension = extension_of(path);
   if (extension != "mjpg" && extension != "mjpeg") return false;
@@ -93,7 +94,7 @@ InputContext open_input(const std::string& path, ReadStop* stop) {
   Dictionary options;
   AVFormatContext* raw = avformat_alloc_context();
   if (raw == nullptr) throw std::bad_alloc();
-  // A playlist must not make us open what its author chose.
+  // Only formats without references, so that a playlist cannot make us open other addresses.
   if (is_web_address(path)) {
     options.set("protocol_whitelist", "http,https,tcp,tls");
     options.set("format_whitelist", kWebFormats);
@@ -124,7 +125,7 @@ InputContext open_input(const std::string& path, ReadStop* stop) {
 
 bool is_elementary(const AVInputFormat& format) {
   if (std::string_view(format.name) == "obu") return true;
-  // Their demuxers share their options.
+  // Compares the option tables, which the demuxers of elementary streams share.
   return format.priv_class != nullptr &&
          av_opt_find(const_cast<const AVClass**>(&format.priv_class), "raw_packet_size", nullptr, 0,
                      AV_OPT_SEARCH_FAKE_OBJ) != nullptr;

@@ -19,7 +19,7 @@
 namespace equalux {
 namespace {
 
-/// Formats that libavformat reads as a video although they hold a picture or a text.
+/// Names what a file really holds that libavformat reads as a video: a picture or a text.
 const char* what_instead(std::string_view format) {
   static constexpr std::array<std::string_view, 5> kTexts{"tty", "bin", "xbin", "adf", "idf"};
   if (format.ends_with("_pipe") || format == "image2" || format == "ico") return "a still image";
@@ -27,7 +27,7 @@ const char* what_instead(std::string_view format) {
   return nullptr;
 }
 
-/// "2 audio streams (aac, opus), 1 subtitle stream (subrip)"
+/// Lists streams as in "2 audio streams (aac, opus), 1 subtitle stream (subrip)".
 std::string list_streams(const AVFormatContext& input) {
   std::map<std::string, std::pair<int, std::string>> kinds;
   for (unsigned i = 0; i < input.nb_streams; ++i) {
@@ -47,14 +47,15 @@ std::string list_streams(const AVFormatContext& input) {
 }
 
 std::optional<std::int64_t> duration_of(const AVFormatContext& input, const AVStream& video) {
-  // A duration out of the bit rate is a guess.
+  // A duration computed from the bit rate is only a guess.
   if (input.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE) return std::nullopt;
   if (video.duration > 0) return av_rescale_q(video.duration, video.time_base, kNanoseconds);
   if (input.duration > 0) return av_rescale_q(input.duration, kMicroseconds, kNanoseconds);
   return std::nullopt;
 }
 
-/// By the signs of a display matrix, which maps stored columns and rows to shown ones.
+/// Derives the orientation from the signs of a display matrix, which maps stored columns and rows
+/// to shown ones.
 std::optional<Orientation> orientation_of(const AVStream& video) {
   const auto bytes = side_data(video, AV_PKT_DATA_DISPLAYMATRIX);
   std::array<std::int32_t, 9> matrix{};
@@ -98,7 +99,7 @@ void describe_video(AVFormatContext& input, AVStream& video, ContainerInfo& info
   }
 }
 
-/// What of the pictures is to be shown, of which libavformat tells nothing.
+/// Adds the part of the pictures that is shown, which libavformat does not report.
 void describe_shown_part(const std::string& path, const AVStream& video, ContainerInfo& info) {
   const AVCodecParameters& codec = *video.codecpar;
   if (info.format.starts_with("matroska")) {

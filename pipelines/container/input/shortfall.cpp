@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLeastShortfallUs = 500'000;
-/// How far before its declared end a file is read: longer than most distances between key frames.
+/// Distance from the declared end at which reading begins: longer than most key frame intervals.
 constexpr std::int64_t kTailUs = 5'000'000;
 
 bool is_mov(const AVFormatContext& input) {
   return std::string_view(input.iformat->name).starts_with("mov,");
 }
 
-/// Formats whose head declares a duration that nobody guessed.
+/// True for formats whose head declares a duration that is not a guess.
 bool declares_duration(const AVFormatContext& input) {
   const std::string_view format = input.iformat->name;
   return input.duration_estimation_method == AVFMT_DURATION_FROM_STREAM && input.duration > 0 &&
@@ -29,11 +29,11 @@ bool declares_duration(const AVFormatContext& input) {
 }
 
 struct IndexEnd {
-  std::uint64_t byte = 0;     ///< behind the last sample that the index names
-  std::int64_t us = kNoTime;  ///< when the last sample ends
+  std::uint64_t byte = 0;     ///< after the last sample that the index names
+  std::int64_t us = kNoTime;  ///< end of the last sample
 };
 
-/// What the index that was in the file's head says of its end.
+/// Returns the end of the file according to the index in its head.
 IndexEnd end_of_index(AVFormatContext& input) {
   IndexEnd end;
   for (unsigned i = 0; i < input.nb_streams; ++i) {
@@ -57,7 +57,7 @@ IndexEnd end_of_index(AVFormatContext& input) {
   return end;
 }
 
-/// The latest end of the packets from here on.
+/// Returns the latest end of the packets from the current position on.
 std::int64_t end_of_packets(AVFormatContext& input) {
   const PacketPtr packet = make_packet();
   std::int64_t end = kNoTime;
@@ -81,15 +81,15 @@ std::int64_t tolerance_us(const AVFormatContext& input) {
   return std::max(kLeastShortfallUs, av_rescale(2'000'000, rate.den, rate.num));
 }
 
-/// How much of the declared duration lies behind `end`. Some formats count it from zero, some
-/// from the first timestamp: the more generous reading holds.
+/// Returns how much of the declared duration is missing after `end`. Some formats count it from
+/// zero, some from the first timestamp; the smaller result counts.
 std::int64_t missing_us(const AVFormatContext& input, std::int64_t end) {
   if (end == kNoTime) return input.duration;
   const std::int64_t start = input.start_time != AV_NOPTS_VALUE ? input.start_time : 0;
   return input.duration - std::max(end, end - start);
 }
 
-/// Reads as little as settles it: the index, then the tail, then everything.
+/// Reads as little as is needed: the index, then the tail, then everything.
 std::int64_t missing_time(const std::string& path, InputContext input, std::int64_t tolerance) {
   std::int64_t end = end_of_index(*input).us;
   if (is_mov(*input) && missing_us(*input, end) <= tolerance) return 0;

@@ -29,7 +29,8 @@ constexpr std::uint32_t kName = 0x536E;
 constexpr std::uint32_t kProjection = 0x7670;
 constexpr std::uint32_t kProjectionType = 0x7671;
 constexpr std::uint32_t kProjectionPrivate = 0x7672;
-/// As long as the element that replaces it: CodecDelay (0x56AA), one byte of size, four of value.
+/// Placeholder with the length of the element that replaces it: CodecDelay (0x56AA), one byte of
+/// size, four of value.
 constexpr std::string_view kRoom = "\x1A\x1A\x1A\x1A\x1A\x1A\x1A";
 
 void write_size(std::span<std::uint8_t> where, std::uint64_t size) {
@@ -39,12 +40,12 @@ void write_size(std::span<std::uint8_t> where, std::uint64_t size) {
   where[0] |= static_cast<std::uint8_t>(0x80U >> (where.size() - 1));
 }
 
-/// Cuts the room off a title's end and puts the delay there.
+/// Removes the placeholder from a title's end and writes the delay there.
 bool put_delay(const Element& name, std::span<std::uint8_t> whole, std::uint32_t delay_ns) {
   const std::string_view text(reinterpret_cast<const char*>(whole.data()), whole.size());
   if (!text.ends_with(kRoom)) return false;
   write_size(whole.subspan(name.id_bytes, name.size_bytes), name.size - kRoom.size());
-  if (name.size == kRoom.size() && name.head() == 3) {  // No title was there before.
+  if (name.size == kRoom.size() && name.head() == 3) {  // There was no title before.
     constexpr std::array<std::uint8_t, 3> kNothing{ebml::kVoid, 0x81, 0x00};
     std::copy(kNothing.begin(), kNothing.end(), whole.begin());
   }
@@ -57,7 +58,7 @@ bool put_delay(const Element& name, std::span<std::uint8_t> whole, std::uint32_t
   return true;
 }
 
-/// Turns the projection of a sphere into that of a plane, which has a type of 0 and no bounds.
+/// Turns the projection of a sphere into that of a plane, which has type 0 and no bounds.
 void flatten_projection(std::span<std::uint8_t> projection) {
   for_children(projection, [](const Element& element, std::span<std::uint8_t> whole) {
     if (element.id == kProjectionType) whole.back() = 0;
@@ -104,7 +105,7 @@ void MatroskaHead::reserve_rotation(AVStream& video) {
   }
   std::array<std::int32_t, 9> values{};
   std::copy_n(reinterpret_cast<const std::int32_t*>(matrix.data()), 9, values.begin());
-  // A mirrored picture is one turned about its vertical axis first.
+  // A mirrored picture is mirrored first and then turned.
   const bool mirrored = static_cast<std::int64_t>(values[0]) * values[4] <
                         static_cast<std::int64_t>(values[1]) * values[3];
   if (mirrored) av_display_matrix_flip(values.data(), 1, 0);

@@ -18,7 +18,7 @@ Muxer::Muxer(std::string path, ContainerKind kind) : path_(std::move(path)) {
   }
   context_.reset(raw);
   context_->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
-  // Timestamps are the input's; and the same input gives the same bytes.
+  // Keeps the input's timestamps, and makes the same bytes of the same input.
   context_->avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED;
   context_->flags |= AVFMT_FLAG_BITEXACT;
 }
@@ -61,7 +61,7 @@ void Muxer::close() {
 }
 
 void Muxer::check(int result, const char* what) {
-  // The file's own error says more than the muxer's, and may come without one.
+  // Prefers the file's own error, which is more precise and may come without one of the muxer.
   const int file_error = context_->pb != nullptr ? context_->pb->error : 0;
   const int error = file_error < 0 ? file_error : result;
   if (error < 0) {

@@ -5,14 +5,14 @@
 #include "pipelines/container/av_handles.h"
 #include "pipelines/container/output/stream_plan.h"
 
-/// One output file under libavformat, every error of which is found and named.
+/// One output file of libavformat, with every error found and named.
 namespace equalux {
 
-/// One thread at a time. Streams are added to context() before write_head().
+/// Writes packets into a file. One thread at a time. Add streams to context() before write_head().
 class Muxer {
  public:
   Muxer(std::string path, ContainerKind kind);
-  /// Closes the file as it is, without a trailer.
+  /// Closes the file without a trailer.
   ~Muxer();
   Muxer(const Muxer&) = delete;
   Muxer& operator=(const Muxer&) = delete;
@@ -22,11 +22,12 @@ class Muxer {
 
   /// Creates the file. Throws Error(cannot_create), or Error(write_failed) for a full disk.
   void write_head(Dictionary& options);
-  /// Takes the packet's data. Throws Error(write_failed).
+  /// Writes a packet and takes its data. Throws Error(write_failed).
   void write(AVPacket& packet);
-  /// Makes what was written so far survive a kill. Throws Error(write_failed).
+  /// Makes what was written so far survive a kill of the process. Throws Error(write_failed).
   void flush();
-  /// Trailer, and the end of the file. Throws Error(write_failed), and then whenever it is called.
+  /// Writes the trailer and closes the file. Throws Error(write_failed), and again at each later
+  /// call.
   void close();
 
  private:
@@ -34,7 +35,7 @@ class Muxer {
 
   std::string path_;
   MuxerContext context_;
-  bool closed_ = false;  // or half: libavformat takes no second trailer
+  bool closed_ = false;  // or tried to: libavformat does not take a second trailer
 };
 
 }  // namespace equalux

@@ -15,10 +15,10 @@
 namespace equalux {
 namespace {
 
-/// How much media a kill may cost.
+/// Amount of media that may be lost if the process is killed.
 constexpr std::int64_t kFlushNs = 1'000'000'000;
 
-/// Codecs that mp4's head describes out of their first packet.
+/// Codecs whose description in mp4's head is taken from their first packet.
 bool is_described_by_packet(AVCodecID codec) {
   return codec == AV_CODEC_ID_AC3 || codec == AV_CODEC_ID_EAC3 || codec == AV_CODEC_ID_TRUEHD;
 }
@@ -27,9 +27,9 @@ bool needs_own_head(ContainerKind kind) {
   return !is_iso(kind) && MatroskaHead::is_needed();
 }
 
-/// How long before its first presented sample an audio stream's packets start.
+/// Returns how long before the first presented sample an audio stream's packets start.
 std::int64_t delay_ns(const AVStream& in, const AVPacket* first) {
-  // Opus counts in 48,000 a second whatever the rate was.
+  // Opus counts in 48,000 ticks per second whatever the sample rate was.
   const int rate = in.codecpar->codec_id == AV_CODEC_ID_OPUS ? 48'000 : in.codecpar->sample_rate;
   std::int64_t delay = 0;
   if (rate > 0) delay = av_rescale_q(in.codecpar->initial_padding, {1, rate}, kNanoseconds);
@@ -39,8 +39,8 @@ std::int64_t delay_ns(const AVStream& in, const AVPacket* first) {
   return delay;
 }
 
-/// libavformat gives the last packet of an mp4 track that starts late no duration, and mp4 then
-/// presents it for no time.
+/// Returns the duration of a track's last packet. libavformat sets none for an mp4 track that
+/// starts late, and players then never present that packet.
 std::int64_t last_packets_duration(const AVStream& in, const AVPacket& packet, std::int64_t usual) {
   if (in.codecpar->codec_type != AVMEDIA_TYPE_AUDIO) return packet.duration;
   if (in.start_time != AV_NOPTS_VALUE && in.duration > 0 && packet.pts != AV_NOPTS_VALUE) {
@@ -55,7 +55,7 @@ void copy_chapters(AVFormatContext& out, const AVFormatContext& in) {
   if (out.chapters == nullptr) throw std::bad_alloc();
   for (unsigned i = 0; i < in.nb_chapters; ++i) {
     const AVChapter& from = *in.chapters[i];
-    if (from.end <= 0 && from.start <= 0) continue;  // Before the part that is copied.
+    if (from.end <= 0 && from.start <= 0) continue;  // Lies before the part that is copied.
     auto* chapter = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
     if (chapter == nullptr) throw std::bad_alloc();
     chapter->id = from.id;
@@ -79,11 +79,11 @@ AVFieldOrder field_order_of(FieldOrder order) {
   return AV_FIELD_UNKNOWN;
 }
 
-/// Tags that told of the input's own encoding.
+/// True for tags that described the input's encoding.
 bool is_stale(std::string_view key) {
   static constexpr std::array<std::string_view, 6> kStale{
       "BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "ENCODER", "encoder"};
-  // Tells of a second picture of transparency beside each packet, which ours may not have.
+  // Announces a packet of transparency beside each packet, which the output may not have.
   if (key == "alpha_mode" || key == "ALPHA_MODE") return true;
   if (key.starts_with("_STATISTICS_")) return true;
   for (const std::string_view stale : kStale) {
@@ -108,15 +108,15 @@ void set_codec_data(AVCodecParameters& codec, const std::vector<std::byte>& data
   codec.extradata_size = static_cast<int>(data.size());
 }
 
-/// Players of Apple's play HEVC under this name only, which an hvcC head allows.
+/// Returns the codec tag under which players of Apple accept HEVC; an hvcC head permits it.
 unsigned tag_for(const AVCodecParameters& codec, ContainerKind kind) {
   const bool has_head = codec.extradata_size > 0 && codec.extradata[0] == 1;
   return is_iso(kind) && codec.codec_id == AV_CODEC_ID_HEVC && has_head ? MKTAG('h', 'v', 'c', '1')
                                                                         : 0;
 }
 
-/// Adds the encoded video's stream: the encoder's format with the tags of `input`, the video stream
-/// that was filtered, or null.
+/// Adds the stream of the encoded video: the encoder's format with the tags of `input`, the video
+/// stream that was filtered, or null.
 AVStream& add_encoded_stream(AVFormatContext& muxer, ContainerKind kind,
                              const EncodedVideoFormat& video, const AVStream* input) {
   const AVCodecDescriptor* descriptor = avcodec_descriptor_get_by_name(video.codec.c_str());
@@ -130,7 +130,7 @@ AVStream& add_encoded_stream(AVFormatContext& muxer, ContainerKind kind,
   codec.codec_id = descriptor->id;
   codec.width = video.width;
   codec.height = video.height;
-  // The muxer takes this one for the sign that transparency lies beside the packets.
+  // The muxer takes this pixel format as the sign that transparency accompanies the packets.
   const std::string usual = video.alpha_beside ? "yuva420p" : "yuv420p";
   codec.format =
       av_get_pix_fmt(video.pixel_format.empty() ? usual.c_str() : video.pixel_format.c_str());
@@ -148,7 +148,7 @@ AVStream& add_encoded_stream(AVFormatContext& muxer, ContainerKind kind,
     stream->disposition = AV_DISPOSITION_DEFAULT;
     return *stream;
   }
-  // For webm the pictures were turned, and their chroma with them.
+  // For webm the pictures were turned, and their chroma positions with them.
   const bool turned =
       kind == ContainerKind::webm && !side_data(*input, AV_PKT_DATA_DISPLAYMATRIX).empty();
   if (!turned) codec.chroma_location = input->codecpar->chroma_location;
@@ -160,7 +160,7 @@ AVStream& add_encoded_stream(AVFormatContext& muxer, ContainerKind kind,
   if (kind == ContainerKind::webm) left_out.push_back(AV_PKT_DATA_DISPLAYMATRIX);
   if (!keeps_stereo_layout(*input, kind)) {
     left_out.push_back(AV_PKT_DATA_STEREO3D);
-    av_dict_set(&stream->metadata, "stereo_mode", nullptr, 0);  // The muxer reads this, too.
+    av_dict_set(&stream->metadata, "stereo_mode", nullptr, 0);  // The muxer reads this tag, too.
   }
   copy_picture_side_data(*stream, *input, left_out);
   return *stream;
@@ -205,7 +205,7 @@ void OutputPass::add_streams() {
         add_copied(in);
         break;
       case StreamRole::cover:
-        // Fragments have no place for it; the final pass has.
+        // Only in the final pass, since fragments have no place for it.
         if (spec_.pass == PassKind::final) {
           covers_[in.index] = add_copied_stream(muxer_.context(), spec_.plan.kind, in).index;
         }
@@ -232,7 +232,7 @@ void OutputPass::add_video() {
 void OutputPass::add_copied(const AVStream& in) {
   const bool by_packet =
       spec_.pass == PassKind::live && is_described_by_packet(in.codecpar->codec_id);
-  // Such a stream would keep the head, and so all fragments, back until it starts.
+  // Leaves the stream out: it would delay the head, and so all fragments, until it starts.
   if (by_packet && copies_->first_packet(in.index) == nullptr) return;
   const bool strict = is_iso(spec_.plan.kind) && (in.codecpar->codec_type == AVMEDIA_TYPE_VIDEO ||
                                                   in.codecpar->codec_type == AVMEDIA_TYPE_AUDIO);
@@ -244,8 +244,8 @@ void OutputPass::add_copied(const AVStream& in) {
   tracks_.emplace(in.index, track);
 }
 
-/// Matroska has no times before 0, but a delay that players take off a track's times. Returns what
-/// has to be added to them, in milliseconds, where the muxer does not do it.
+/// Adapts a track to Matroska, which has no times before 0 but a delay that players subtract from a
+/// track's times. Returns the milliseconds to add to its times, where the muxer does not add them.
 std::int64_t OutputPass::make_delay(AVStream& out, const AVStream& in) {
   const std::int64_t delay = delay_ns(in, copies_->first_packet(in.index));
   const bool opus = in.codecpar->codec_id == AV_CODEC_ID_OPUS;
@@ -261,11 +261,11 @@ void OutputPass::copy_global_tags() {
   AVFormatContext& out = muxer_.context();
   const AVFormatContext& in = copies_->input();
   av_dict_copy(&out.metadata, in.metadata, 0);
-  // These describe the input's container.
+  // Drops tags that describe the input's container.
   for (const char* key : {"major_brand", "minor_version", "compatible_brands"}) {
     av_dict_set(&out.metadata, key, nullptr, 0);
   }
-  // In fragments they would be one more track that waits for its packets.
+  // Leaves chapters out of fragments, where they would be one more track that waits for packets.
   const bool fragments = spec_.pass == PassKind::live && is_iso(spec_.plan.kind);
   if (in.nb_chapters > 0 && !fragments) copy_chapters(out, in);
 }
@@ -285,8 +285,8 @@ void OutputPass::choose_time_bases() {
     AVStream& out = muxer_.stream(track.out);
     out.time_base = in.time_base;
     if (in.codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE) {
-      // libavformat compares subtitle ticks with those of other tracks when it closes a subtitle:
-      // with the finest ticks of all that comes late, never early.
+      // Uses the finest ticks for subtitles. libavformat compares them with ticks of other tracks
+      // when it ends a subtitle; with the finest ticks it ends one late, never early.
       const int unit = std::max(1, in.time_base.den);
       out.time_base = {1, unit * std::max(1, (finest + unit - 1) / unit)};
     }
@@ -315,10 +315,10 @@ void OutputPass::set_options(Dictionary& options) {
   }
   options.set("movie_timescale", std::to_string(movie_timescale()));
   options.set("use_editlist", "1");
-  // A copied subtitle's description already holds the box that this would add once more.
+  // A copied subtitle's description already contains the box that this option would add again.
   options.set("write_btrt", "0");
   if (spec_.pass == PassKind::live) {
-    // The head waits for the first packets, whose times its edit lists are made of.
+    // Delays the head until the first packets have come, whose times its edit lists need.
     options.set("movflags", "frag_custom+delay_moov+default_base_moof");
     return;
   }
@@ -358,7 +358,7 @@ bool OutputPass::flush() {
                                    [](const auto& entry) { return entry.second.needed_for_head; });
   if (waiting) return false;
   muxer_.flush();
-  if (is_iso(spec_.plan.kind) && !head_on_disk_) muxer_.flush();  // The first wrote the head.
+  if (is_iso(spec_.plan.kind) && !head_on_disk_) muxer_.flush();  // The first flush wrote the head.
   head_on_disk_ = true;
   return true;
 }

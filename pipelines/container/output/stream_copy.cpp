@@ -11,12 +11,12 @@
 namespace equalux {
 namespace {
 
-// The look-ahead ends here, whether or not every audio stream has shown itself.
+// Length of the look-ahead, at which it ends even if some audio stream has had no packet.
 constexpr std::int64_t kLookAheadUs = 3'000'000;
 constexpr std::size_t kLookAheadBytes = std::size_t{32} << 20;
 
-/// AAC of a transport stream carries its description in every packet; mp4 and Matroska want it in
-/// the head.
+/// Makes a filter for AAC of a transport stream, which carries its description in every packet; mp4
+/// and Matroska want it in the head.
 BitstreamFilter make_aac_filter(const AVStream& stream) {
   const AVBitStreamFilter* kind = av_bsf_get_by_name("aac_adtstoasc");
   AVBSFContext* raw = nullptr;
@@ -61,8 +61,9 @@ StreamCopy::StreamCopy(const std::string& path, const ContainerPart& part, ReadS
   }
 }
 
-/// False for a packet that ends before the part starts. Sound that begins before it does stays: the
-/// output's own start says from where on it is heard. A text is shown for what is left of its time.
+/// Moves a packet's times into the part; returns false for a packet that ends before the part
+/// starts. Sound that begins earlier stays, because the output's own start says from where it is
+/// heard. A subtitle is shown for the rest of its time.
 bool StreamCopy::move_into_part(AVPacket& packet) const {
   const AVStream& from = stream(packet.stream_index);
   const std::int64_t shift = rescale(part_.shift_ns, kNanoseconds, from.time_base);
@@ -149,7 +150,7 @@ PacketPtr StreamCopy::read() {
       ended_ = true;
       break;
     }
-    // Streams that only show up later in a transport stream are in no plan.
+    // Streams that appear later in a transport stream are not in the plan.
     const auto index = static_cast<std::size_t>(packet->stream_index);
     if (index < wanted_.size() && wanted_[index] && move_into_part(*packet) &&
         filter_aac(*packet)) {
@@ -171,7 +172,8 @@ bool StreamCopy::filter_aac(AVPacket& packet) {
   const std::uint8_t* head = av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
   AVCodecParameters& codec = *input_->streams[packet.stream_index]->codecpar;
   if (head != nullptr && codec.extradata_size == 0) set_extradata(codec, head, size);
-  // The head has it by now; muxers that find it in a packet write their head again.
+  // Drops the description from the packet: the head has it, and muxers that find it in a packet
+  // write their head again.
   av_packet_free_side_data(&packet);
   return true;
 }

@@ -10,28 +10,27 @@
 #include "pipelines/container/output/stream_plan.h"
 #include "pipelines/container/read_stop.h"
 
-/// Reads the packets of the input's copied streams, in the file's order, a few at a time.
+/// Reader of the packets of the input's copied streams, in the file's order, a few at a time.
 namespace equalux {
 
-/// One thread at a time. Holds one packet, and at the start what the first packets of every audio
-/// stream took to be found.
+/// Reads packets one by one. Holds one packet, and at the start all packets that had to be read to
+/// find the first one of every audio stream. One thread at a time.
 class StreamCopy {
  public:
-  /// Opens the input. All times come shifted, and without what `part` leaves out before its start.
-  /// Throws as open_input.
-  /// `stop` as for open_input().
+  /// Opens the input. Times come shifted into `part`, without what it leaves out before its start.
+  /// Throws as open_input. `stop` as for open_input().
   explicit StreamCopy(const std::string& path, const ContainerPart& part = {},
                       ReadStop* stop = nullptr);
 
   [[nodiscard]] AVFormatContext& input() { return *input_; }
   [[nodiscard]] const AVStream& stream(int index) const { return *input_->streams[index]; }
 
-  /// Reads the copied streams of `plan` only, from now on, and looks ahead for their first packets.
+  /// Restricts reading to the copied streams of `plan`, and looks ahead for their first packets.
   void select(const StreamPlan& plan);
-  /// The first packet of a stream, where it lay within the look-ahead; null otherwise.
+  /// Returns the first packet of a stream if it was within the look-ahead; null otherwise.
   [[nodiscard]] const AVPacket* first_packet(int stream) const;
 
-  /// The next packet, or null at the end of the file. Stays until pop().
+  /// Returns the next packet, or null at the end of the file. It stays until pop().
   [[nodiscard]] AVPacket* peek();
   void pop();
 
@@ -52,7 +51,7 @@ class StreamCopy {
   bool ended_ = false;
 };
 
-/// A packet's decoding time, or its presentation time where it has none.
+/// Returns a packet's decoding time, or its presentation time where it has none.
 [[nodiscard]] std::int64_t order_time(const AVPacket& packet);
 
 }  // namespace equalux

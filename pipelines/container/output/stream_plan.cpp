@@ -19,11 +19,11 @@ extern "C" {
 namespace equalux {
 namespace {
 
-/// What an error proposes in place of another container.
+/// Containers that an error message suggests, in this order.
 constexpr std::array<ContainerKind, 3> kKinds{ContainerKind::matroska, ContainerKind::mp4,
                                               ContainerKind::mov};
 
-/// Matroska keeps pictures as attached files, which need a name and a media type.
+/// An attached file, as which Matroska stores pictures; it needs a name and a media type.
 struct PictureFile {
   AVCodecID codec;
   const char* extension;
@@ -55,7 +55,7 @@ bool is_timecode(const AVStream& stream) {
          stream.codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
 }
 
-/// Keeps the input's tag where the output's format knows it for the codec.
+/// Keeps the input's codec tag where the output's format knows it for the codec.
 void choose_tag(const AVOutputFormat& format, AVCodecParameters& codec) {
   unsigned any = 0;
   if (format.codec_tag != nullptr &&
@@ -86,7 +86,8 @@ void make_attachment(AVStream& out, const AVStream& in) {
   av_dict_set(&out.metadata, "mimetype", file->media_type, 0);
 }
 
-/// True where the muxer writes a head for a file of this one stream: no table says it better.
+/// True where the muxer can write a head for a file of this one stream, which is more reliable than
+/// any table.
 bool head_can_be_written(const AVStream& in, ContainerKind kind) {
   AVFormatContext* raw = nullptr;
   if (avformat_alloc_output_context2(&raw, nullptr, muxer_name(kind), nullptr) < 0) {
@@ -137,7 +138,8 @@ std::string name_of(const AVStream& stream) {
          codec_name(stream) + ")";
 }
 
-/// "; use .mkv, or --drop-streams": a container that holds every stream, or at least this one.
+/// Advises as in "; use .mkv, or --drop-streams": a container that holds every stream, or at least
+/// this one.
 std::string advice(const AVFormatContext& input, const AVStream& unfit, ContainerKind kind) {
   const char* holds_this = nullptr;
   for (const ContainerKind other : kKinds) {
@@ -228,7 +230,7 @@ void check_video_codec(const std::string& codec, ContainerKind kind) {
     throw Error(ExitCode::usage, "'" + codec + "' is no video codec that libavformat knows");
   }
   const auto fits = [&](ContainerKind other) {
-    // libavformat names these in its tables, and refuses them later.
+    // Codecs that are in libavformat's tables and are refused later all the same.
     const bool vpx = descriptor->id == AV_CODEC_ID_VP8 || descriptor->id == AV_CODEC_ID_VP9 ||
                      descriptor->id == AV_CODEC_ID_AV1;
     if (vpx && other == ContainerKind::mov) return false;

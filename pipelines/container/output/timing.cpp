@@ -7,7 +7,8 @@ namespace equalux {
 namespace {
 
 constexpr int kLeastTimescale = 90'000;
-// A composition offset is 32 bits of ticks: finer than this, seconds of it would not fit.
+// Finest timescale: composition offsets have 32 bits, which with finer ticks could not hold
+// seconds.
 constexpr int kFinestTimescale = 10'000'000;
 constexpr int kFinestMovieTimescale = 100'000'000;
 
@@ -27,7 +28,7 @@ AVRational video_time_base(ContainerKind kind, AVRational input_base, Rational f
 
 int movie_timescale_for(int so_far, AVRational base, std::int64_t start) {
   if (start == AV_NOPTS_VALUE || start <= 0) return so_far;
-  // start * num / den seconds, as a fraction in lowest terms: its denominator must divide.
+  // Computes start * num / den seconds in lowest terms; the denominator must divide the timescale.
   const std::int64_t needed =
       base.den / std::gcd(start % base.den * base.num, std::int64_t{base.den});
   const std::int64_t both = std::lcm<std::int64_t, std::int64_t>(so_far, needed);

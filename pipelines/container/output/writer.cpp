@@ -33,10 +33,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// No camera and no clip has more than a million pictures a second.
+/// Shortest distance of pictures: no camera and no clip has more than a million pictures per
+/// second.
 constexpr std::int64_t kLeastPeriodNs = 1'000;
 
-/// out.mp4 -> out.<infix>.mp4
+/// Inserts an infix: out.mp4 -> out.<infix>.mp4.
 std::string beside(const std::string& path, const char* infix) {
   fs::path name(path);
   const fs::path extension = name.extension();
@@ -46,13 +47,13 @@ std::string beside(const std::string& path, const char* infix) {
   return name.string();
 }
 
-/// True where both are there and the same.
+/// True where both paths exist and name the same file.
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code failure;
   return fs::equivalent(a, b, failure) && !failure;
 }
 
-/// Throws Error(cannot_create) where no file of that name can be made.
+/// Throws Error(cannot_create) where no file of that name can be created.
 void check_folder(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
@@ -70,7 +71,7 @@ void check_folder(const std::string& path) {
   }
 }
 
-/// What the final pass must know of the video to give it back its own times.
+/// Times of the video that the final pass needs to restore them exactly.
 struct VideoRecord {
   std::uint64_t packets = 0;
   std::int64_t first_pts = 0;
@@ -80,7 +81,7 @@ struct VideoRecord {
   struct Times {
     std::int64_t pts, dts, duration;
   };
-  std::vector<Times> times;  ///< as they were written, where there is a final pass
+  std::vector<Times> times;  ///< as they were written, if there is a final pass
 
   void add(const AVPacket& packet) {
     if (packets++ == 0) first_pts = packet.pts;
@@ -132,7 +133,7 @@ class Writer final : public ContainerWriter {
   const ContainerWriterOptions options_;
   const ContainerKind kind_;
   const std::string partial_;
-  const std::string before_;        // the partial file of the writer before this one
+  const std::string before_;        // the partial file of the previous writer
   std::optional<OutputLock> lock_;  // on the partial file
   StreamPlan plan_;
   EncodedVideoFormat video_;
@@ -141,13 +142,13 @@ class Writer final : public ContainerWriter {
   AVRational base_{1, 1};
   int partial_video_index_ = 0;
   MonotonicDts times_;
-  PacketPtr held_;  // until the next one tells how long it lasts
+  PacketPtr held_;  // until the next packet tells its duration
   VideoRecord record_;
-  std::uint64_t count_ = 0;  // of packets that came, and the span of their times
+  std::uint64_t count_ = 0;  // packets that came; the span of their times follows
   std::int64_t first_pts_ns_ = 0;
   std::int64_t latest_pts_ns_ = 0;
   std::optional<PacketJournal> journal_;
-  std::uint64_t safe_packets_ = 0;  // behind the last checkpoint: they are kept
+  std::uint64_t safe_packets_ = 0;  // packets before the last checkpoint, which are kept
   bool created_ = false;
   bool keep_partial_ = false;
 };
@@ -223,7 +224,8 @@ void Writer::start(const EncodedVideoFormat& video) {
   if (!notes.empty()) write_again(notes);
 }
 
-/// What is there may be the rest of a resumption that was killed: then the file before it counts.
+/// Moves an existing partial file aside. It may be left over from a resumption that was killed;
+/// then the file from before that counts.
 void Writer::set_aside() {
   std::error_code failure;
   if (fs::exists(before_, failure)) return;
@@ -235,7 +237,7 @@ void Writer::set_aside() {
 
 void Writer::write_again(const std::vector<PacketNote>& notes) {
   const auto take = [this](const EncodedPacket& packet, bool behind_checkpoint) {
-    // Parts of the file end where they ended before: it becomes the same file.
+    // Ends fragments where they ended before, so that the file becomes the same.
     if (behind_checkpoint) flush();
     add(packet);
   };
@@ -247,7 +249,8 @@ void Writer::write_again(const std::vector<PacketNote>& notes) {
   checkpoint();
 }
 
-/// False where the head still waits for a copied stream: then the file is of no use yet.
+/// Flushes; returns false where the head still waits for a copied stream, and the file is not
+/// usable yet.
 bool Writer::flush() {
   if (held_) write_held(std::nullopt);
   return pass_->flush();
@@ -298,7 +301,7 @@ void Writer::add(const EncodedPacket& packet) {
   held_ = std::move(next);
 }
 
-/// For a packet whose encoder gave none: a frame's at the usual rate.
+/// Returns the duration for a packet whose encoder gave none: a frame's at the usual rate.
 std::int64_t Writer::usual_duration() const {
   const AVRational rate = to_av(video_.frame_rate);
   if (rate.num > 0) return std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(rate), base_));
@@ -314,14 +317,14 @@ void Writer::write_held(std::optional<std::int64_t> next_dts) {
   if (held_->duration <= 0) held_->duration = usual_duration();
   record_.add(*held_);
   if (is_iso(kind_)) record_.times.push_back({held_->pts, held_->dts, held_->duration});
-  // A fragment ends where its last packet says; only the distance to the next one keeps the times.
+  // A fragment's last packet must last until the next one, since only that keeps the times exact.
   if (is_iso(kind_) && next_dts) held_->duration = *next_dts - held_->dts;
   pass_->write_video(*held_);
   held_.reset();
 }
 
-/// Pictures that all stand at one moment are a file that no player shows. Rounding to the
-/// container's ticks may still have made their times rise.
+/// Refuses pictures that all have the same time, which no player shows. Rounding to the container's
+/// ticks may have made such times rise.
 void Writer::check_times() const {
   if (count_ < 2) return;
   if (latest_pts_ns_ - first_pts_ns_ >= static_cast<std::int64_t>(count_ - 1) * kLeastPeriodNs) {
@@ -357,7 +360,9 @@ void Writer::finish(bool cut_at_video_end) {
     const std::string why = failure.message();
     keep_partial_ = true;
     failure.clear();
-    if (whole != partial_) fs::rename(whole, partial_, failure);  // Over its fragments: one stays.
+    if (whole != partial_)
+      fs::rename(whole, partial_, failure);  // Replaces the fragments, so that
+                                             // one partial file remains.
     throw Error(ExitCode::write_failed, options_.output_path +
                                             ": cannot be given its name: " + why +
                                             "; it is left as " + (failure ? whole : partial_));
@@ -369,7 +374,7 @@ void Writer::finish(bool cut_at_video_end) {
   lock_.reset();
 }
 
-/// What a container has no place for is only known once it is written.
+/// Logs tags for which the container has no place, which is only known once it is written.
 void Writer::tell_lost_tags() const noexcept {
   if (!copies_ || av_dict_count(copies_->input().metadata) == 0) return;
   try {
@@ -380,12 +385,12 @@ void Writer::tell_lost_tags() const noexcept {
     while ((entry = av_dict_get(tags, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
       const std::string_view key = entry->key;
       const auto same = [&](const char* own) { return av_strcasecmp(entry->key, own) == 0; };
-      // These describe the input's container.
+      // Ignores tags that describe the input's container.
       if (same("major_brand") || same("minor_version") || same("compatible_brands") ||
           same("encoder") || same("duration")) {
         continue;
       }
-      // "title-eng" is "title" in another spelling.
+      // "title-eng" is another spelling of "title".
       const bool has_language = key.size() > 4 && key[key.size() - 4] == '-';
       const std::string plain(has_language ? key.substr(0, key.size() - 4) : key);
       if (av_dict_get(output->metadata, entry->key, nullptr, 0) != nullptr ||
@@ -423,8 +428,8 @@ void Writer::suspend() noexcept {
   lock_.reset();
 }
 
-/// Fragments lose chapters, cover art and the exact ends of tracks. So the plain file takes only
-/// the video from them, and everything else from the input once more.
+/// Makes the plain file. Fragments lose chapters, cover art and the exact ends of tracks, so it
+/// takes only the video from them, and everything else from the input again.
 void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns) {
   const auto left = [this] {
     return keep_partial_ ? "; " + partial_ + " is left, whole and playable" : std::string();
@@ -434,14 +439,14 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
       copies_ = std::make_unique<StreamCopy>(options_.copy_from, options_.part, options_.stop);
       copies_->select(plan_);
     }
-  } catch (const Error& error) {  // The input has changed since, which no other disk mends.
+  } catch (const Error& error) {  // The input changed; no other disk would help.
     throw Error(error.code(), error.what() + left());
   }
   try {
     InputContext partial;
     if (record_.packets > 0) {
       partial = open_input(partial_);
-      // Fragments hold what was a byte stream as length-prefixed units, under a head of their own.
+      // In fragments, what was a byte stream is length-prefixed units with a head of their own.
       const AVCodecParameters& codec = *partial->streams[partial_video_index_]->codecpar;
       const auto* head = reinterpret_cast<const std::byte*>(codec.extradata);
       video_.codec_data.assign(head, head + codec.extradata_size);
@@ -474,7 +479,8 @@ void Writer::replay(AVFormatContext& partial, OutputPass& pass) const {
       if (packet->pts == record_.last_pts) packet->duration = record_.latest_duration;
       if (count == record_.packets) {
         packet->duration = record_.last_duration;
-        // A track lasts as long as its decoding, which lags behind a gap in the pictures' times.
+        // A track lasts as long as its decoding times, which lag behind a gap in presentation
+        // times.
         const std::int64_t lasts = packet->dts + packet->duration - record_.times.front().dts;
         if (lasts < record_.end() - record_.first_pts) packet->dts = packet->pts;
       }
