@@ -9,10 +9,10 @@
 #include "src/equalize/equalize_chain.h"
 #include "src/equalize/tone_control.h"
 
-/// What the CPU's chains that make curves share.
+/// Common part of the CPU's chains that make curves.
 namespace equalux {
 
-/// Limits and history of a stream's curves, and their sum. One thread at a time.
+/// Limits, history and sum of a stream's curves. One thread at a time.
 class CurveChain : public EqualizeChain {
  public:
   void update(const EqualizeParams& params) override;
@@ -25,12 +25,12 @@ class CurveChain : public EqualizeChain {
  protected:
   explicit CurveChain(const EqualizeParams& params) : params_(params), control_(params) {}
 
-  /// The part of configure() that is alike: curves of levels up to `max_value`, as the parameters
-  /// ask for. Calls the two below, for which the chain must be ready.
+  /// Common part of configure(): curves of levels up to `max_value`, according to the parameters.
+  /// Calls set_bins() and fix_curve(), for which the chain must be ready.
   void start_curves(int max_value);
-  /// Takes over how many bins the parameters ask for.
+  /// Takes over the number of bins from the parameters.
   virtual void set_bins();
-  /// Makes what apply() needs of the curve that the parameters bring, for all frames.
+  /// Makes the tables of a curve that the parameters give for all frames.
   virtual void fix_curve() = 0;
 
   EqualizeParams params_;

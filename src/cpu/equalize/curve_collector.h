@@ -14,23 +14,23 @@
 /// Adds up the curves of a stream of frames on the CPU.
 namespace equalux {
 
-/// One thread at a time. Does nothing until start().
+/// Sum of curves, which does nothing before start(). One thread at a time.
 class CurveCollector {
  public:
   void start() { active_ = true; }
   [[nodiscard]] bool active() const { return active_; }
 
-  /// Prepares for values from 0 to `max_value`; forgets what was added.
+  /// Prepares for levels 0 to `max_value` and forgets the sum.
   void configure(int max_value);
 
-  /// A frame's curve: one with limits or over time,
+  /// Adds a frame's curve with limits or over time.
   void add(const CurveTable& curve);
-  /// the plain one of its counts,
+  /// Adds the plain curve of a histogram.
   void add_plain(const ValueHistogram& counts, Scaler scaler, int bins);
-  /// or one of deep samples, W of every value.
+  /// Adds a curve of deep samples, W of every level.
   void add_deep(const DeepSamples& form, const std::vector<std::uint32_t>& curve);
 
-  /// The sum of the curves; nothing before start().
+  /// Returns the sum of the curves; nothing before start().
   [[nodiscard]] std::optional<CurveSum> sum(const EqualizeParams& params) const;
 
  private:

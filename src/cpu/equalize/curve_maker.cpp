@@ -10,7 +10,7 @@ namespace {
 
 using Quantiles = std::array<std::uint32_t, tone::kQuantiles>;
 
-/// Sum of the differences of quantiles from others times a gain.
+/// Sum of the distances of quantiles from others times a gain.
 std::uint32_t distance_of(const Quantiles& from, const Quantiles& to, std::uint32_t gain) {
   std::uint32_t sum = 0;
   for (std::size_t j = 0; j < tone::kQuantiles; ++j) {
@@ -19,9 +19,9 @@ std::uint32_t distance_of(const Quantiles& from, const Quantiles& to, std::uint3
   return sum;
 }
 
-/// The gain with the least distance. The sum is convex, with corners where a gain takes a quantile
-/// exactly to the other's: there the least is, and half of those are tried. Of equal ones the
-/// first.
+/// Gain with the least distance. The sum is convex and piecewise linear, with corners where a gain
+/// maps a quantile exactly to the other's: the minimum is at one of them, and every second one is
+/// tried. Of equal ones the first.
 tone::Match best_match(const Quantiles& from, const Quantiles& to, std::uint32_t kept_gain) {
   tone::Match best;
   for (std::uint32_t i = 0; i < tone::kTried; ++i) {
@@ -42,7 +42,7 @@ std::uint32_t sum_of(const Quantiles& quantiles) {
   return std::accumulate(quantiles.begin(), quantiles.end(), 0U);
 }
 
-/// Whether a frame with quantiles `to` shows another scene than one with `from`.
+/// Returns true where a frame with quantiles `to` shows another scene than one with `from`.
 bool is_cut(const Quantiles& from, const Quantiles& to, const tone::Match& match) {
   Quantiles matched;
   for (std::size_t j = 0; j < tone::kQuantiles; ++j) {
@@ -65,7 +65,7 @@ Quantiles quantiles_of(const std::uint32_t* distribution, std::uint32_t max_valu
     for (; j < end; ++j)
       quantiles[j] = tone::quantile_at(j, v, before, distribution[v]);
   }
-  // The base's brightest pixels may lie above what a frame can hold.
+  // Brightest pixels of the base may exceed what a frame can hold.
   for (; j < tone::kQuantiles; ++j)
     quantiles[j] = (max_value + 1) * tone::kLevel;
   return quantiles;
@@ -100,7 +100,7 @@ const CurveTable& CurveMaker::make(const ValueHistogram& counts, const tone::Fra
   return stretched_;
 }
 
-/// The curve of the history, whose mean exposure is `brighter` times the one before.
+/// Makes the curve of the history; its mean exposure is `brighter` times the one before.
 void CurveMaker::follow_history(const tone::Limits& limits, std::uint32_t brighter) {
   tone::History& h = history_;
   h.ends = tone::stretches(limits)
@@ -113,7 +113,7 @@ void CurveMaker::follow_history(const tone::Limits& limits, std::uint32_t bright
   make_limited(limits, ends, h.evenness);
 }
 
-/// The curve of a frame by itself.
+/// Makes the curve of a frame from itself.
 void CurveMaker::start_curve(const tone::Frame& frame) {
   const tone::Limits& limits = frame.limits;
   const tone::Ends own = tone::stretches(limits) ? ends_of(limits).own : tone::kUnknownEnds;
@@ -127,7 +127,7 @@ void CurveMaker::start_curve(const tone::Frame& frame) {
   make_limited(limits, ends, evenness);
 }
 
-/// Where the distribution begins and ends.
+/// Ends of the distribution.
 tone::FoundEnds CurveMaker::ends_of(const tone::Limits& limits) const {
   tone::FoundEnds ends{tone::all_levels(max_value_), tone::all_levels(max_value_)};
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
@@ -136,7 +136,7 @@ tone::FoundEnds CurveMaker::ends_of(const tone::Limits& limits) const {
   return ends;
 }
 
-/// How evenly the distribution fills the levels between ends.
+/// Evenness of the distribution over the levels between the ends.
 std::uint32_t CurveMaker::evenness_between(const tone::Ends& ends) const {
   const std::uint32_t last = tone::levels_between(ends);
   std::uint32_t sum = 0;
@@ -148,7 +148,7 @@ std::uint32_t CurveMaker::evenness_between(const tone::Ends& ends) const {
   return tone::evenness_in_all(sum);
 }
 
-/// The frame's distribution.
+/// Measures the frame's distribution.
 void CurveMaker::measure(const ValueHistogram& counts) {
   std::uint32_t total = 0;
   for (std::uint32_t v = 0; v <= max_value_; ++v)
@@ -159,8 +159,8 @@ void CurveMaker::measure(const ValueHistogram& counts) {
   }
 }
 
-/// Takes the last frame into the history, and reads it at the mean exposure. Returns that over the
-/// one before.
+/// Takes the last frame into the history and reads that at the mean exposure. Returns the ratio of
+/// this exposure to the one before.
 std::uint32_t CurveMaker::absorb_last_frame() {
   tone::History& h = history_;
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
@@ -181,8 +181,8 @@ std::uint32_t CurveMaker::absorb_last_frame() {
   return brighter;
 }
 
-/// Finds the frame's gain and leaves the frame for the next one's history. False where there is
-/// none before it, or another scene: its own distribution makes the curve then.
+/// Estimates the frame's gain and keeps the frame for the next one's history. Returns false for a
+/// first frame and after a cut, when its own distribution makes the curve.
 bool CurveMaker::follow(const tone::Rates& rates) {
   tone::History& h = history_;
   const Quantiles now = quantiles_of(frame_.data(), max_value_);
@@ -219,8 +219,8 @@ void CurveMaker::start_history() {
   history_.least_rate = tone::least_rate_after(1);
 }
 
-/// The curve of the distribution between these ends, whose evenness is known where a limit follows
-/// it.
+/// Makes the curve of the distribution between these ends; `evenness` is known if a limit depends
+/// on it.
 void CurveMaker::make_limited(const tone::Limits& limits, const tone::Ends& ends,
                               std::uint32_t evenness) {
   CurveTable parts;
@@ -271,7 +271,7 @@ void CurveMaker::make_limited(const tone::Limits& limits, const tone::Ends& ends
   }
 }
 
-/// Stretches the curve of the mean exposure to the frame's.
+/// Stretches the curve from the mean exposure to the frame's.
 void CurveMaker::unflicker() {
   for (std::uint32_t v = 0; v <= max_value_; ++v) {
     const std::uint32_t position = tone::unflickered(v, inverse_flicker_, max_value_);

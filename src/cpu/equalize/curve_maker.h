@@ -7,18 +7,19 @@
 #include "src/equalize/fixed_curve.h"
 #include "src/equalize/tone_control.h"
 
-/// Curves with limits and over time on the CPU; the arithmetic is tone_limits.h and tone_history.h.
+/// Curves with limits and over time on the CPU; tone_limits.h and tone_history.h have the
+/// arithmetic.
 namespace equalux {
 
 /// Makes the curves of one stream of frames. One thread at a time.
 class CurveMaker {
  public:
-  /// Prepares for values from 0 to `max_value`; forgets the frames seen so far.
+  /// Prepares for levels 0 to `max_value` and forgets the frames seen so far.
   void configure(int max_value);
-  /// 2 to 65,536 bins; after configure().
+  /// Sets the number of bins, 2 to 65,536. Call it after configure().
   void set_bins(int bins);
 
-  /// The curve of the next frame, which has these counts of at least one pixel; valid until the
+  /// Returns the curve of the next frame, whose histogram has at least one pixel; valid until the
   /// next call.
   const CurveTable& make(const ValueHistogram& counts, const tone::Frame& frame);
 
@@ -43,11 +44,11 @@ class CurveMaker {
   std::array<std::uint8_t, 256> last_of_bin_{};
   tone::History history_;
 
-  // Of the frame at hand.
+  // Intermediate results of the present frame.
   CurveTable frame_{};         ///< its distribution
-  CurveTable distribution_{};  ///< what the curve is made of
+  CurveTable distribution_{};  ///< distribution that the curve is made from
   CurveTable curve_{};
-  std::uint32_t min_gain_ = 0;  ///< that goes with the curve
+  std::uint32_t min_gain_ = 0;  ///< least gain that belongs to the curve
   CurveTable stretched_{};
   std::uint32_t inverse_flicker_ = tone::kUnit;
 };

@@ -7,10 +7,10 @@
 
 namespace equalux {
 
-/// What one thread owns.
+/// Memory of one thread.
 struct ExcludedPixels::Scratch {
-  alignas(64) SingleTables outside{};  // of the region
-  alignas(64) SingleTables around{};   // in blocks of the surround, bright pixels too
+  alignas(64) SingleTables outside{};  // outside the region
+  alignas(64) SingleTables around{};   // in marked blocks of the surround, bright pixels included
   ValueHistogram outside_counts{};
   ValueHistogram around_counts{};
   PlanarLine line;
@@ -34,7 +34,7 @@ void ExcludedPixels::configure(const ImageDesc& desc, const YuvWeights& weights)
 void ExcludedPixels::update(const EqualizeParams& params) {
   if (desc_.width != 0) {
     if (params.region != params_.region) outside_ = RegionOutside(params.region, desc_);
-    // What was not looked at in between is not known any more.
+    // The surround is unknown after frames without tracking.
     if (params.surround != params_.surround) surround_.reset();
     if (leaves_out(params) && scratch_.empty()) make_scratch();
   }
@@ -92,12 +92,12 @@ void ExcludedPixels::count_row(const ConstImageView& in, const PixelValues& valu
     while (column < grid.columns && marks[column] != 0)
       ++column;
     const int end = std::min(column * grid.side, desc_.width);
-    // Of the marked blocks what lies within the region.
+    // Counts what of the marked blocks lies inside the region.
     int x = first;
     for (; run != outside.end() && run->begin < end; ++run) {
       if (run->begin > x) count_span(in, values, y, {x, run->begin}, scratch.around, scratch);
       x = std::max(x, run->end);
-      if (run->end >= end) break;  // it may reach into the blocks after these
+      if (run->end >= end) break;  // it may reach into later blocks
     }
     if (x < end) count_span(in, values, y, {x, end}, scratch.around, scratch);
   }
@@ -107,7 +107,7 @@ void ExcludedPixels::count_span(const ConstImageView& in, const PixelValues& val
                                 Columns span, SingleTables& tables, Scratch& scratch) const {
   const FormatTraits& t = traits(desc_.format);
   const Counters counters{tables, nullptr};
-  // The loops begin with whole chroma samples.
+  // The loops must begin with a whole chroma sample.
   if (t.chroma_shift_x != 0 && span.begin % 2 != 0) {
     ++tables[0][static_cast<std::size_t>(values(span.begin, y))];
     if (++span.begin == span.end) return;

@@ -16,38 +16,37 @@
 #include "src/equalize/region.h"
 #include "src/format/pixel_values.h"
 
-/// The pixels of a frame that do not count: those outside a region, and the dark ones of a
-/// surround.
+/// Pixels of a frame that do not count: those outside a region, and the dark ones of a surround.
 namespace equalux {
 
-/// One thread at a time.
+/// Counts excluded pixels. One thread at a time.
 class ExcludedPixels {
  public:
-  /// `loops` outlive it.
+  /// Makes the counter; `loops` must outlive it.
   ExcludedPixels(const EqualizeParams& params, RowExecutor& executor, const FusedRows& loops);
   ~ExcludedPixels();
 
-  /// Prepares for frames of `desc`, any 8-bit format. Throws where the region is none for them.
+  /// Prepares for frames of `desc`, of any 8-bit format. Throws where the region does not fit them.
   void configure(const ImageDesc& desc, const YuvWeights& weights);
-  /// Takes another region or surround, from the next frame on; throws as configure() and then keeps
-  /// those before.
+  /// Sets region and surround from the next frame on. Throws as configure(), and then keeps the old
+  /// ones.
   void update(const EqualizeParams& params);
   void reset() { surround_.reset(); }
-  /// A filter's state with the surround in it, if one is looked for and frames were seen.
+  /// Returns a filter's state with the surround inserted, if it is tracked and frames were seen.
   [[nodiscard]] std::string with_surround(std::string filter_state) const {
     return surround::with_state(std::move(filter_state), surround_.grid(), surround_.state());
   }
-  /// The surround in a filter's state, for go_on(); nothing where none is looked for, or none is in
-  /// it. Throws Error(usage) where it does not fit, and changes nothing.
+  /// Returns the surround in a filter's state, for go_on(); nothing where it is not tracked or not
+  /// in the state. Throws Error(usage) where it does not fit, and changes nothing.
   [[nodiscard]] std::optional<surround::State> surround_in(std::string_view filter_state) const {
     if (params_.surround != Surround::ignore) return std::nullopt;
     return surround::state_in(filter_state, surround_.grid());
   }
   void go_on(const std::optional<surround::State>& state) { surround_.go_on(state); }
 
-  /// False where all pixels count.
+  /// Returns false where all pixels count.
   [[nodiscard]] bool active() const { return leaves_out(params_); }
-  /// `counts` of a frame, less those of the pixels that do not count; the same where none is left.
+  /// Returns `counts` of a frame without the excluded pixels, or all if none would be left.
   [[nodiscard]] const ValueHistogram& included(const ValueHistogram& counts,
                                                const ConstImageView& in,
                                                const FrameContext& context);
@@ -67,7 +66,7 @@ class ExcludedPixels {
   YuvWeights weights_{};
   RegionOutside outside_;
   SurroundTracker surround_;
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each thread
   ValueHistogram included_{};
 };
 

@@ -6,7 +6,7 @@
 namespace equalux {
 namespace {
 
-/// Of a block that was not looked at; no block has it, since the mean of dark ones is low.
+/// Code of a block that was not measured; no block has it, as the mean of dark ones is low.
 constexpr std::uint8_t kUnknown = 0xFF;
 
 }  // namespace
@@ -78,7 +78,7 @@ std::uint8_t SurroundTracker::code(int column, int row) {
   return code = surround::block_code(sums);
 }
 
-/// Reaches the dark blocks from one at the grid's edge on, in steps of one column or row.
+/// Reaches dark blocks from one at the grid's edge inwards, by one column or row a step.
 void SurroundTracker::run_inwards(int column, int row, int columns_right, int rows_down,
                                   surround::Shape& shape) {
   const auto within = [this](int x, int y) {

@@ -8,26 +8,26 @@
 #include "src/equalize/surround_state.h"
 #include "src/format/pixel_values.h"
 
-/// The surround of a stream of frames on the CPU; the arithmetic is surround.h.
+/// Surround of a stream of frames on the CPU; surround.h has the arithmetic.
 namespace equalux {
 
-/// One thread at a time.
+/// Tracks the surround. One thread at a time.
 class SurroundTracker {
  public:
-  /// Prepares for frames of that size and values from 0 to `max_value`; forgets the frames seen so
+  /// Prepares for frames of this size with values 0 to `max_value`, and forgets the frames seen so
   /// far.
   void configure(int width, int height, int max_value);
   void reset();
-  /// Looks at the next frame, no further inwards than it is dark.
+  /// Measures the next frame, from its edges inwards as far as it is dark.
   void follow(const PixelValues& values, std::int64_t pts_ns);
 
-  /// What is known between two frames; nothing where none was seen.
+  /// Returns the state between two frames; nothing where none was seen.
   [[nodiscard]] std::optional<surround::State> state() const;
-  /// Goes on behind the frames of such a state, of the same grid, or with nothing known.
+  /// Resumes from a state of the same grid, or from nothing.
   void go_on(const std::optional<surround::State>& state);
 
   [[nodiscard]] const surround::Grid& grid() const { return grid_; }
-  /// Marks of a row of the grid: not 0 for blocks of the surround and those that touch one.
+  /// Returns the marks of a row of the grid: not 0 for blocks of the surround and their neighbours.
   [[nodiscard]] const std::uint8_t* marks(int row) const { return &marks_[index(0, row)]; }
   [[nodiscard]] bool marks_any() const { return marks_any_; }
 
@@ -48,7 +48,7 @@ class SurroundTracker {
   bool fresh_ = true;
   surround::Clock clock_;
   PixelValues values_;
-  std::vector<std::uint8_t> codes_;  // by block, of those that were looked at
+  std::vector<std::uint8_t> codes_;  // by block, of measured blocks
   std::vector<std::uint8_t> reached_;
   std::vector<std::uint8_t> reached_before_;
   std::vector<surround::Block> blocks_;

@@ -1,7 +1,7 @@
 // Pass 2 of deep_rows.h, scaling; included by deep_rows-inl.h, once for each target.
 //
-// The integer units look gains up, a pixel at a time, while the vectors scale other pixels by
-// products in double precision. deep_scaled_gain() says why they come out right.
+// Scalar loads look the gains up, one pixel at a time, while vectors scale other pixels by products
+// in double precision. deep_scaled_gain() proves that these round right.
 #if defined(EQUALUX_DEEP_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_APPLY_INL_H
 #undef EQUALUX_DEEP_APPLY_INL_H
@@ -13,17 +13,17 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
-/// 2^52: added to a number of double precision, it makes it round to a whole one, to nearest, which
-/// then stands in the low bits.
+/// 2^52: a sum with it in double precision is rounded to the nearest whole number, which stands in
+/// the low bits.
 constexpr double kWhole = 4503599627370496.0;
 
-/// Four vectors in double precision: f[k] of the words k, 4 + k, 8 + k ... of a vector.
+/// Four vectors of doubles; f[k] belongs to words k, 4 + k, 8 + k ... of a vector.
 struct Doubles {
   VF f[4];
 };
 
-/// Codes less `zero`, over 2^bits: they are put below the ones of a number of which the last bit
-/// stands for 2^-bits, and that number is taken off.
+/// Conversion of codes to (code - zero) / 2^bits: a code is placed in the mantissa of a number
+/// whose last bit is worth 2^-bits, and that number is subtracted.
 class Centre {
  public:
   Centre(std::int32_t zero, int bits) {
@@ -47,19 +47,19 @@ class Centre {
   VF less_;
 };
 
-/// The low halves of the 64-bit lanes of two vectors in turn, as 32-bit lanes.
+/// Low halves of the 64-bit lanes of two vectors, interleaved as 32-bit lanes.
 HWY_INLINE V32 join_halves(VF even, VF odd) {
   return hn::OddEven(hn::BitCast(D32(), hn::ShiftLeft<32>(hn::BitCast(D64(), odd))),
                      hn::BitCast(D32(), even));
 }
-/// The low words of the 64-bit lanes of four vectors: undoes Centre.
+/// Inverse of Centre: low words of the 64-bit lanes of four vectors.
 HWY_INLINE V16 join_words(const Doubles& x) {
   const V32 even = join_halves(x.f[0], x.f[2]);
   const V32 odd = join_halves(x.f[1], x.f[3]);
   return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16>(odd)), hn::BitCast(D16(), even));
 }
 
-/// The same of 32-bit numbers with a sign, clamped to 0 and `most`.
+/// join_words() of signed 32-bit numbers, clamped to 0 .. `most`.
 HWY_INLINE V16 join_clamped(const Doubles& x, VI32 most) {
   const auto clamped = [most](V32 lanes) HWY_ATTR {
     const DI32 d;
@@ -70,7 +70,7 @@ HWY_INLINE V16 join_clamped(const Doubles& x, VI32 most) {
   return hn::BitCast(D16(), hn::Or(even, hn::ShiftLeft<16>(odd)));
 }
 
-/// Scaled gains of v[0], v[4], v[8] ..., where values lie kStep words apart.
+/// Scaled gains of v[0], v[4], v[8] ..., with values kStep words apart.
 template <std::size_t kStep = 1>
 HWY_INLINE VF look_up(const double* gains, const std::uint16_t* v) {
   const auto at = [&](std::size_t i) HWY_ATTR { return gains[v[4 * kStep * i]]; };
@@ -87,14 +87,14 @@ HWY_INLINE VF look_up(const double* gains, const std::uint16_t* v) {
   return hn::Load(DF(), lanes);
 #endif
 }
-/// Those of as many values as a vector has words.
+/// Scaled gains of as many values as a vector has words.
 template <std::size_t kStep = 1>
 HWY_INLINE Doubles look_up_words(const double* gains, const std::uint16_t* v) {
   return {look_up<kStep>(gains, v), look_up<kStep>(gains, v + kStep),
           look_up<kStep>(gains, v + 2 * kStep), look_up<kStep>(gains, v + 3 * kStep)};
 }
 
-/// Codes above black times gains: deep_scaled().
+/// deep_scaled() of codes above black.
 class Scale {
  public:
   explicit Scale(const DeepSamples& form)
@@ -146,7 +146,7 @@ void apply_gray(const DeepSamples& form, const DeepGains& gains, Stores stores,
       });
 }
 
-/// Pixels of three words, a vector of each colour at a time.
+/// Pixels of three words, one vector of each colour at a time.
 struct Triples {
   static constexpr std::size_t kStep = 3;
   static constexpr std::size_t kPixels = kWords;
@@ -177,7 +177,7 @@ struct Triples {
   Scale scale_;
 };
 
-/// Pixels of four words, one in each 64-bit lane. The one that is no colour has gain 1.
+/// Pixels of four words, one in each 64-bit lane. The word that is no colour gets gain 1.
 struct Quads {
   static constexpr std::size_t kStep = 4;
   static constexpr std::size_t kPixels = kWords / 4;
@@ -242,18 +242,19 @@ void apply_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains&
   apply_rgb_pixels<Quads>(form, pixel, gains, stores, in, n, out);
 }
 
-/// Distance from a whole number beyond which chroma of 16 bits may have been rounded to the wrong
-/// side. A gain is above its share by less than one unit, 2^-39, which times chroma of at most 2^15
-/// is 2^-24, and by 2^-49 of itself, which is 2^-33 of a result that does not come out clamped.
+/// Distance from the nearest whole number above which 16-bit chroma may be rounded to the wrong
+/// side. A gain exceeds its share by less than one unit, 2^-39, which times chroma of at most 2^15
+/// is 2^-24, and by 2^-49 of itself, which is 2^-33 of a result that does not saturate.
 constexpr double kSureDistance = 0.5 - 1.0 / 4194304.0;
 
-/// deep_scaled_chroma() of vectors, by sums of gains of kCovered luma samples each.
+/// deep_scaled_chroma() of vectors, with sums of gains of kCovered luma samples each.
 ///
-/// Up to 12 bits gains are rounded down to shares, sums and products are whole numbers of units and
-/// exact as far as they do not come out clamped, and half a unit more keeps them off the middle.
-/// With 16 bits single results may be wrong, which unsure() says.
+/// Up to 12 bits gains are rounded down to shares. Sums and products are then whole numbers of
+/// units, exact unless they saturate, and half a unit more keeps them off the halves. With 16 bits
+/// single results may be wrong, which unsure() reports.
 ///
-/// What is clamped fits 32 bits: chroma of at most 2^(depth - 1), times gains below 2^depth.
+/// Numbers before saturation fit in 32 bits: chroma of at most 2^(depth - 1), times gains below
+/// 2^depth.
 template <bool kSixteen, int kCovered>
 class ScaleChroma {
  public:
@@ -263,7 +264,7 @@ class ScaleChroma {
         base_(hn::Set(DF(), 1.5 * kWhole + form.chroma_middle)),
         most_(hn::Set(DI32(), form.most)) {}
 
-  /// What a luma sample adds to a sum.
+  /// Contribution of a luma sample to a sum.
   static HWY_INLINE VF share(VF gain) {
     if constexpr (kSixteen) {
       return gain;
@@ -288,7 +289,7 @@ class ScaleChroma {
     return join_clamped(scaled, most_);
   }
 
-  /// Whether a result since the last call may be wrong.
+  /// Returns true where a result since the last call may be wrong.
   HWY_INLINE bool unsure() {
     if constexpr (kSixteen) {
       const bool any = !hn::AllFalse(DF(), hn::Gt(farthest_, hn::Set(DF(), kSureDistance)));
@@ -310,7 +311,7 @@ class ScaleChroma {
   VF farthest_ = hn::Zero(DF());
 };
 
-/// Scales chroma codes of a vector of luma with v in integers.
+/// Scales chroma codes of a vector of luma with values v in integers.
 template <DeepChroma kChroma, std::size_t kRows>
 HWY_NOINLINE void scale_chroma_exactly(const DeepSamples& form, const DeepGains& gains,
                                        const std::uint16_t (&v)[2][kWords],
@@ -323,7 +324,7 @@ HWY_NOINLINE void scale_chroma_exactly(const DeepSamples& form, const DeepGains&
       for (std::size_t i = kColumns * c; i < kColumns * (c + 1); ++i)
         sum += deep_gain_share(deep_gain(gains.curve[v[r][i]], v[r][i], form.depth));
     }
-    // Pairs lie in one vector, Cb and Cr in one each.
+    // Pairs share one vector; otherwise Cb and Cr have one each.
     std::uint16_t* cb = kColumns == 2 ? codes[0] + 2 * c : codes[0] + c;
     std::uint16_t* cr = kColumns == 2 ? codes[0] + 2 * c + 1 : codes[1] + c;
     for (std::uint16_t* code : {cb, cr}) {
@@ -339,7 +340,7 @@ class YuvScaler {
   YuvScaler(const DeepSamples& form, const DeepGains& gains)
       : form_(form), gains_(gains), codes_(form), luma_(form), chroma_(form) {}
 
-  /// Scales a vector of columns whose v is in rows of kBlock.
+  /// Scales a vector of columns; their v are in rows of kBlock.
   template <Stores kStores>
   HWY_INLINE void operator()(const YuvRowIn& in, const std::uint16_t* v, const YuvRowOut& out) {
     ChromaCodes<kChroma> chroma;
@@ -369,7 +370,7 @@ class YuvScaler {
     if constexpr (kChroma == DeepChroma::pairs) {
       store_words<kStores>(codes_.words(scaled.first), out.cb);
     } else if constexpr (kChroma == DeepChroma::shared) {
-      // Half vectors would be streamed as half cache lines.
+      // Cached stores, as half vectors would be streamed as half cache lines.
       store_pairs(codes_.words(scaled.first), out.cb, out.cr);
     } else {
       store_words<kStores>(codes_.words(scaled.first), out.cb);
@@ -423,7 +424,8 @@ void apply_yuv_rows(const DeepSamples& form, const DeepGains& gains, const YuvRo
         }
       });
   if (whole == n) return;
-  // One body for the tails of all: inlined here once more, it would be half of what is compiled.
+  // Recursive call: one body serves the tails of all variants, where an inlined copy would double
+  // the code.
   Tail<kChroma, kRows> tail(advance<kChroma>(in, whole), n - whole);
   apply_yuv_rows<kChroma, kRows, kSixteen, Stores::cached>(form, gains, tail.in(), kWords,
                                                            tail.out());

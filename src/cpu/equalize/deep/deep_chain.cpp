@@ -17,7 +17,7 @@ void make_deep_curve(const std::vector<std::uint32_t>& counts,
   const auto darkest = static_cast<std::size_t>(
       std::find_if(counts.begin(), counts.end(), [](std::uint32_t count) { return count != 0; }) -
       counts.begin());
-  // A bin's end is never below its values, so that no sum is read after it gave way.
+  // Sums are read before they are overwritten, as the end of a bin is never below its levels.
   for (std::size_t v = 0; v < bin_ends.size(); ++v)
     levels[v] = levels[bin_ends[v]];
   const CurveScale scale = curve_scale(scaler, levels[0], levels[darkest], sum);
@@ -78,7 +78,7 @@ void DeepChain::set_bins() {
 
 void DeepChain::fix_curve() {
   gains_.curve = deep_curve_table(*params_.curve, form_.weights.luma_max);
-  std::fill(counts_.begin(), counts_.end(), 1);  // any value may come
+  std::fill(counts_.begin(), counts_.end(), 1);  // any level may occur
   saturates_ = false;
   colours_.set({});
   make_gains();

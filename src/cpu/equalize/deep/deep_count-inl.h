@@ -1,4 +1,4 @@
-// v of rows, and pass 1 of deep_rows.h, which counts it; included by deep_rows-inl.h, once for each
+// v of rows, and pass 1 of deep_rows.h, the histogram; included by deep_rows-inl.h, once for each
 // target.
 #if defined(EQUALUX_DEEP_COUNT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_COUNT_INL_H
@@ -11,12 +11,12 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
-/// v of a block's columns, by row.
+/// v of a block's columns, by row of luma.
 struct BlockValues {
   alignas(64) std::uint16_t v[2][kBlock];
 };
 
-/// Counts n values that lie kStep words apart.
+/// Counts n values that are kStep words apart, in two tables in turn.
 template <std::size_t kStep = 1>
 HWY_INLINE void count_values(const std::uint16_t* v, std::size_t n, const DeepCounters& counters) {
   std::uint32_t* even = counters.tables[0];
@@ -32,8 +32,8 @@ HWY_INLINE void count_values(const std::uint16_t* v, std::size_t n, const DeepCo
     ++even[*v];
 }
 
-/// Calls step(at, columns) for every vector of a row, those before the last of whole ones, and
-/// block(begin, columns) after those of each block.
+/// Calls step(at, columns) for every vector of a row and block(begin, columns) after those of each
+/// block. Only the last vector may have fewer columns.
 template <typename Step, typename Block>
 HWY_INLINE void in_blocks(std::size_t n, const Step& step, const Block& block) {
   for (std::size_t begin = 0; begin < n; begin += kBlock) {
@@ -65,7 +65,7 @@ void count_gray(const DeepSamples& form, const std::uint8_t* in, std::size_t n,
           HWY_ATTR { count_values(block.v[0], columns, counters); });
 }
 
-/// Packed pixels have no unused bits: words are codes.
+/// Packed pixels have no unused bits, so that words are codes.
 constexpr bool packed_words_are_codes() {
   for (const FormatTraits& format : kFormatTraits) {
     if (format.model == ColorModel::rgb && format.depth != 8 && format.depth != 16) return false;
@@ -74,16 +74,16 @@ constexpr bool packed_words_are_codes() {
 }
 static_assert(packed_words_are_codes());
 
-/// v of a block of pixels of kStep words, at the first word of each one's colours; what stands at
-/// the other words is nothing.
+/// v of a block of pixels of kStep words, at the first colour word of each; the other words are
+/// undefined.
 template <std::size_t kStep>
 struct PixelValues {
   alignas(64) std::uint16_t v[kStep * kBlock];
 };
 
-/// Fills that from row `in` on, which begins with a colour. A vector has the largest of three words
-/// in a row at each of its words; the last pixels of the row, past which nothing is read, go
-/// through a copy.
+/// Makes the v of a block from `in` on, which begins with a colour. Each word gets the largest of
+/// three words in a row, three unaligned loads. The last pixels of a row go through a copy, so that
+/// nothing past it is read.
 template <std::size_t kStep>
 HWY_INLINE void keep_pixel_values(const std::uint8_t* in, std::size_t columns, bool to_the_end,
                                   PixelValues<kStep>& values) {
@@ -99,7 +99,7 @@ HWY_INLINE void keep_pixel_values(const std::uint8_t* in, std::size_t columns, b
     keep(in + 2 * word, word);
   }
   if (word >= words) return;
-  // A pixel that begins with a word that is no colour ends where its last colour does.
+  // A pixel that begins with a word of no colour ends with its last colour.
   alignas(64) std::uint8_t rest[3 * kBytes] = {};
   const std::size_t last = kStep * (columns - 1) + 3;
   std::memcpy(rest, in + 2 * word, 2 * (last - word));
@@ -123,7 +123,7 @@ void count_rgb(const DeepSamples&, const RgbLayout& pixel, const std::uint8_t* i
   count_rgb_pixels<4>(in + pixel.first(), n, counters);
 }
 
-/// v of a vector of columns to memory; kKeep says whether it is 0 below black.
+/// Stores v of a vector of columns; with kKeep luma below black gets v = 0.
 template <DeepChroma kChroma, std::size_t kRows, bool kKeep>
 HWY_INLINE void keep_values(const YuvValues& values, const YuvRowIn& in, std::size_t at,
                             BlockValues& block) {
@@ -168,7 +168,8 @@ void count_yuv_rows(const DeepSamples& form, const YuvRowIn& in, std::size_t n,
       });
 }
 
-/// Calls use(layout of chroma, rows of luma), both as constants. Only shared chroma has two rows.
+/// Calls use(layout of chroma, rows of luma), both as compile-time constants. Only shared chroma
+/// has two rows.
 template <typename Use>
 HWY_INLINE void with_form(const DeepYuvForm& form, const Use& use) {
   with_constant<DeepChroma::pairs, DeepChroma::shared, DeepChroma::each>(

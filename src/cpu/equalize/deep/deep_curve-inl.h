@@ -1,4 +1,4 @@
-// The curve of deep_rows.h, of cumulative sums; included by deep_rows-inl.h, once for each target.
+// Curve of deep_rows.h from cumulative sums; included by deep_rows-inl.h, once for each target.
 #if defined(EQUALUX_DEEP_CURVE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_CURVE_INL_H
 #undef EQUALUX_DEEP_CURVE_INL_H
@@ -10,17 +10,17 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
-/// deep_curve_level(): M (cdf - offset) 2^14 / span rounded, halves up. The dividend has 47 bits
-/// and zeros behind them, and the quotient by a reciprocal is less than 2^-20 off below 2^30:
-/// rounded to nearest it is the right one or next to it, and what is left of the dividend, which a
-/// fused multiply-add gives exactly, says which.
+/// deep_curve_level(): M (cdf - offset) 2^14 / span, rounded half up. The dividend has 47 bits
+/// followed by zeros, exact in double precision. The quotient by a reciprocal is below 2^30 and
+/// less than 2^-20 off: rounded to nearest it is right or a neighbour, and the remainder, which a
+/// fused multiply-add gives exactly, tells which.
 void curve_levels(const CurveScale& scale, std::uint32_t max_value, std::uint32_t* levels) {
 #if HWY_NATIVE_FMA
   const DF d;
   const hn::Rebind<std::uint32_t, DF> d32;
   const hn::Rebind<std::int32_t, DF> di32;
   constexpr std::uint32_t kLanes = static_cast<std::uint32_t>(hn::MaxLanes(DF()));
-  // Sums are taken for signed numbers.
+  // Conversion to double takes signed numbers.
   const bool fits = scale.span != 0 && scale.span < (std::uint64_t{1} << 31);
   if (!fits || max_value + 1 < kLanes)
     return scalar_deep_rows().curve_levels(scale, max_value, levels);
@@ -42,7 +42,7 @@ void curve_levels(const CurveScale& scale, std::uint32_t max_value, std::uint32_
   };
   std::uint32_t v = 0;
   const std::uint32_t last = max_value + 1 - kLanes;
-  // The last values together with some before them, which are still sums then.
+  // Last vector, overlapping the ones before: computed first, while those are still sums.
   const auto at_the_end = levels_at(last);
   for (; v < last; v += kLanes)
     hn::StoreU(levels_at(v), d32, levels + v);

@@ -52,14 +52,14 @@ DeepScaling deep_scaling(std::uint32_t level, std::uint32_t factor, std::uint32_
 double deep_rgb_gain(std::uint32_t level, std::uint32_t v) {
   constexpr double kAbove = 1.0 + 1.0 / static_cast<double>(std::uint64_t{1} << 50);
   if (v == 0) return 1;
-  // Both are below 2^30, and there is an instruction for signed ones.
+  // Both are below 2^30; the conversion instruction takes signed numbers.
   const auto w = static_cast<double>(static_cast<std::int32_t>(level));
   return w / (static_cast<double>(static_cast<std::int32_t>(v)) * (1 << kDeepCurveBits)) * kAbove;
 }
 
 namespace {
 
-/// Whether one k of all levels needs no lines.
+/// Returns true where a k common to all levels can do without lines.
 bool needs_no_lines(const DeepSamples& form, ColorModel model, std::uint32_t k) {
   if (k > saturation::kMostFactor) return false;
   if (model == ColorModel::yuv) return form.depth <= 12;
@@ -97,7 +97,7 @@ void make_lines(const DeepSamples& form, ColorModel model, const std::vector<std
 void make_fixed_gains(const DeepSamples& form, const std::vector<std::uint32_t>& counts,
                       DeepGains& gains) {
   for (std::size_t v = 1; v < counts.size(); ++v) {
-    if (counts[v] == 0) continue;  // Nobody looks there, and a division is what this loop costs.
+    if (counts[v] == 0) continue;  // unused, and a division is the cost of this loop
     gains.fixed[v] = deep_gain(gains.curve[v], static_cast<std::uint32_t>(v), form.depth);
   }
 }
@@ -105,7 +105,7 @@ void make_fixed_gains(const DeepSamples& form, const std::vector<std::uint32_t>&
 void make_scaled_gains(const DeepSamples& form, const std::vector<std::uint32_t>& counts,
                        DeepGains& gains) {
   if (form.depth > 12) {
-    // Divisions in double precision cost less than finding out whether they are needed.
+    // Divisions in double precision cost less than a test for each.
     for (std::uint32_t v = 1; v < counts.size(); ++v)
       gains.scaled[v] = deep_scaled_gain(gains.curve[v], v, 16);
     return;
@@ -116,7 +116,7 @@ void make_scaled_gains(const DeepSamples& form, const std::vector<std::uint32_t>
 }
 
 void make_gray_words(const DeepSamples& form, DeepGains& gains) {
-  // A sample is its own v, which its gain would only be divided by and multiplied with.
+  // A gray sample is its own v, so that W itself is the result.
   constexpr std::uint32_t kHalf = 1 << (kDeepCurveBits - 1);
   for (std::size_t v = 1; v < gains.words.size(); ++v) {
     gains.words[v] =

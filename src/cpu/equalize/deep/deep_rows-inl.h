@@ -1,10 +1,10 @@
-// What the SIMD bodies of deep_rows.h share, and below it the bodies by pass; included once for
-// each target.
+// Common part of the SIMD bodies of deep_rows.h, and includes of the bodies by pass; included once
+// for each target.
 //
-// Words become numbers in double precision by shifting and masking 64-bit lanes, not by unpacking:
-// vector k of four holds the words k, 4 + k, 8 + k ... of a vector. No step needs the lanes in
-// another order, pixels that share a chroma sample meet in the same lane of neighbouring vectors,
-// and so do Cb and Cr of a pair.
+// Lane layout: double vector k of four holds words k, 4 + k, 8 + k ... of a word vector. Words
+// become doubles by shifts and masks in 64-bit lanes instead of unpacking, so that no step permutes
+// lanes; pixels that share a chroma sample, and Cb and Cr of a pair, are in the same lane of
+// neighbouring vectors.
 #if defined(EQUALUX_DEEP_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_ROWS_INL_H
 #undef EQUALUX_DEEP_ROWS_INL_H
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
-/// A target without vectors of double precision is served by the plain C++ loops.
+/// Plain C++ loops for targets without vectors of double precision.
 DeepRows target_deep_rows() {
   return scalar_deep_rows();
 }
@@ -29,7 +29,7 @@ HWY_AFTER_NAMESPACE();
 
 #else
 
-// Each builds on those before.
+// Order matters: each header uses those before it.
 // clang-format off
 #include "src/cpu/equalize/deep/deep_vectors-inl.h"
 #include "src/cpu/equalize/deep/deep_values-inl.h"

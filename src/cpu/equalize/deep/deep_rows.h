@@ -10,21 +10,21 @@
 #include "src/equalize/deep_curve.h"
 #include "src/format/layout.h"
 
-/// The deep chain's inner loops over one row (or one row of chroma with its one or two rows of
-/// luma), compiled for every SIMD target and chosen once.
+/// Inner loops of the deep chain over one row, or over one row of chroma with its one or two rows
+/// of luma. They are compiled for every SIMD target and chosen once.
 namespace equalux {
 
-/// Two tables of counters by v, which a thread takes in turn for neighbours of equal value not to
-/// wait on each other.
+/// Two histograms of v that a thread increments in turn, so that equal neighbours do not wait for
+/// each other.
 struct DeepCounters {
   std::uint32_t* tables[2];
 };
 
-/// How chroma lies beside luma.
+/// Layout of chroma relative to luma.
 enum class DeepChroma : std::uint8_t {
-  pairs,   ///< Cb and Cr in turn, a pair for two columns of luma
-  shared,  ///< in planes, a sample for two columns
-  each     ///< in planes, a sample for each column
+  pairs,   ///< interleaved Cb and Cr, one pair for two luma columns
+  shared,  ///< planes, one sample for two luma columns
+  each     ///< planes, one sample for each luma column
 };
 
 [[nodiscard]] constexpr DeepChroma deep_chroma_of(const FormatTraits& format) {
@@ -32,15 +32,16 @@ enum class DeepChroma : std::uint8_t {
   return format.chroma_shift_x != 0 ? DeepChroma::shared : DeepChroma::each;
 }
 
-/// A row of YCbCr as the loops take it.
+/// Form of a row of YCbCr.
 struct DeepYuvForm {
   DeepSamples samples;
   DeepChroma chroma;
-  int rows;  ///< of luma, 1 or 2
+  int rows;  ///< rows of luma, 1 or 2
 };
 
-/// One target's loops. `n` counts pixels; rows have no alignment; in and out rows are the same or
-/// do not overlap; nothing outside them is read or written. All targets give the same bytes.
+/// Loops of one target. `n` counts pixels; rows may have any alignment; input and output rows are
+/// the same memory or do not overlap; nothing outside them is read or written. All targets give the
+/// same bytes.
 struct DeepRows {
   std::string_view target;
 
@@ -51,9 +52,9 @@ struct DeepRows {
   void (*count_yuv)(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
                     const DeepCounters& counters);
 
-  /// Makes W of every v, 0 to M, of the cumulative sums up to the ends of their bins.
+  /// Makes W of every v, 0 to M, from the cumulative sums up to the ends of their bins, in place.
   void (*curve_levels)(const CurveScale& scale, std::uint32_t max_value, std::uint32_t* levels);
-  /// Of W of every v, where counts say that the frame has it, what apply_rgb and apply_yuv read.
+  /// Makes what apply_rgb and apply_yuv read from W, for every v that `counts` has.
   void (*make_gains)(const DeepSamples& form, const std::vector<std::uint32_t>& counts,
                      DeepGains& gains);
 
@@ -63,22 +64,24 @@ struct DeepRows {
                     Stores stores, const std::uint8_t* in, std::size_t n, std::uint8_t* out);
   void (*apply_yuv)(const DeepYuvForm& form, const DeepGains& gains, Stores stores,
                     const YuvRowIn& in, std::size_t n, const YuvRowOut& out);
-  /// The same with saturation changed; of `gains` they read `curve`.
+  /// Scale and change saturation; of `gains` they read `curve`.
   void (*saturate_rgb)(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains,
                        const DeepSaturation& saturation, Stores stores, const std::uint8_t* in,
                        std::size_t n, std::uint8_t* out);
   void (*saturate_yuv)(const DeepYuvForm& form, const DeepGains& gains,
                        const DeepSaturation& saturation, Stores stores, const YuvRowIn& in,
                        std::size_t n, const YuvRowOut& out);
-  /// Makes a thread's streaming stores visible; called once after its last row.
+  /// Fences a thread's streaming stores. Call it once after the thread's last row.
   void (*flush_stores)();
 };
 
-/// Plain C++, for machines without a known SIMD target and as the reference of the others.
+/// Returns the plain C++ loops, for machines without a known SIMD target and as reference of the
+/// others.
 [[nodiscard]] const DeepRows& scalar_deep_rows();
-/// The best target of this machine. The environment variable EQUALUX_SIMD names another one.
+/// Returns the best target of this machine. The environment variable EQUALUX_SIMD names another
+/// one.
 [[nodiscard]] const DeepRows& deep_rows();
-/// Every target that this build holds and this machine runs, best first, plain C++ last.
+/// Returns every target that this build has and this machine runs, best first, plain C++ last.
 [[nodiscard]] std::vector<DeepRows> all_deep_rows();
 
 }  // namespace equalux

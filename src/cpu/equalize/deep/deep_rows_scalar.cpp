@@ -9,7 +9,7 @@
 namespace equalux {
 namespace {
 
-// Rows have no alignment.
+// Words may have any alignment.
 std::uint32_t load(const std::uint8_t* at) {
   std::uint16_t word;
   std::memcpy(&word, at, sizeof word);
@@ -23,7 +23,7 @@ void store(std::uint8_t* at, std::uint16_t word) {
 template <int kN>
 using Constant = std::integral_constant<int, kN>;
 
-/// What a chroma sample says of its luma samples.
+/// Chroma of one sample, and what it adds to its luma.
 struct Chroma {
   std::int32_t u;
   std::int32_t w;
@@ -36,12 +36,12 @@ Chroma read_chroma(const DeepSamples& form, const YuvRowIn& in, std::size_t at) 
   return {u, w, deep_value_above_luma(form.weights, u, w)};
 }
 
-/// Bytes from a chroma sample to the next.
+/// Bytes from one chroma sample to the next.
 std::size_t chroma_step(DeepChroma chroma) {
   return chroma == DeepChroma::pairs ? 4 : 2;
 }
 
-/// Columns of chroma, each given to `use` with its luma column and the number of those, 1 or 2.
+/// Calls `use` for each column of chroma, with its first luma column and their number, 1 or 2.
 template <typename Use>
 void for_each_cell(std::size_t width, DeepChroma chroma, Use use) {
   if (chroma == DeepChroma::each) {
@@ -54,7 +54,7 @@ void for_each_cell(std::size_t width, DeepChroma chroma, Use use) {
   if (width % 2 != 0) use(width / 2, width - 1, Constant<1>{});
 }
 
-/// The form with its depth known to the compiler: shifts by constants are half the work.
+/// Samples with a depth known at compile time: shifts by constants halve the work.
 template <int kDepth>
 DeepSamples with_depth(DeepSamples form) {
   form.depth = kDepth;
@@ -106,7 +106,7 @@ void count_yuv(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
 }
 
 void curve_levels(const CurveScale& scale, std::uint32_t max_value, std::uint32_t* levels) {
-  const double half_inverse = 0.5 / static_cast<double>(scale.span);  // not read where span is 0
+  const double half_inverse = 0.5 / static_cast<double>(scale.span);  // unused where span is 0
   for (std::uint32_t v = 0; v <= max_value; ++v)
     levels[v] = deep_curve_level(scale, levels[v], v, max_value, half_inverse);
 }

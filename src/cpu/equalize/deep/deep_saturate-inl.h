@@ -1,10 +1,10 @@
-// What pass 2 of deep_rows.h where saturation is changed has in common for packed RGB and YCbCr;
-// included by deep_rows-inl.h, once for each target.
+// Common part of pass 2 of deep_rows.h with changed saturation, for packed RGB and YCbCr; included
+// by deep_rows-inl.h, once for each target.
 //
-// There are two ways. A channel v - d becomes value - slope d by the DeepLine of its v, or, where
-// all levels have the same k, gain (v - k d) by a gain of its v, as deep_rgb_gain() and DeepScaling
-// say; each says why that comes out right. Where k (v - m) is more than v, S is 1, and another
-// slope or factor takes the place of these. Results that may be wrong, the plain loops redo.
+// A channel v - d becomes value - slope d by the DeepLine of its v or, where all levels have the
+// same k, gain (v - k d) as in deep_rgb_gain() and DeepScaling; these prove that results round
+// right. Where k (v - m) exceeds v, S is 1, with another slope or factor. The plain loops redo
+// results that may be wrong.
 #if defined(EQUALUX_DEEP_SATURATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_SATURATE_INL_H
 #undef EQUALUX_DEEP_SATURATE_INL_H
@@ -18,15 +18,15 @@ namespace HWY_NAMESPACE {
 
 using FloatMask = hn::Mask<DF>;
 
-/// Four masks, of the lanes of Doubles.
+/// Four masks for the lanes of Doubles.
 struct Lanes {
   FloatMask f[4];
 };
 
-/// Distance from a whole number beyond which luma and colours of 16 bits may be on the wrong side.
+/// Distance from the nearest whole number above which luma and colours of 16 bits may be wrong.
 constexpr double kSureSaturated = 0.5 - 1.0 / 2147483648.0;
 
-/// Both numbers of each entry at(i) that two vectors have lanes for.
+/// Loads the pair of numbers of each entry(i) and deinterleaves it into two vectors.
 template <typename At>
 HWY_INLINE void look_up_entries(const At& entry, VF& first, VF& second) {
 #if HWY_ARCH_X86
@@ -61,7 +61,7 @@ HWY_INLINE void look_up_entries(const At& entry, VF& first, VF& second) {
 #endif
 }
 
-/// Lanes of lines that are not exact.
+/// Mask of lanes whose line is not exact.
 HWY_INLINE FloatMask is_inexact(VF value) {
   const D64 d;
   const V64 bit = hn::And(hn::BitCast(d, value), hn::Set(d, std::uint64_t{1}));
@@ -72,36 +72,36 @@ HWY_INLINE bool any_set(V16 words) {
   return !hn::AllTrue(D16(), hn::Eq(words, hn::Zero(D16())));
 }
 
-/// Where S may come to 1, by the largest k of all levels.
+/// Test for S = 1, by the largest k of all levels.
 class MayReachOne {
  public:
   explicit MayReachOne(const DeepSaturation& saturation)
       : inverse_(hn::Set(
             D16(), static_cast<std::uint16_t>(
                        saturation.limits ? 65536 * saturation::kOne / saturation.most : 65535))) {}
-  /// More than 0 where a pixel does, whose least channel lies `below` under v, or a little less:
-  /// 256 v / k or a little less is what that may be.
+  /// Returns more than 0 where the least channel, `below` under v, may exceed the limit 256 v / k,
+  /// which is rounded down: conservative.
   HWY_INLINE V16 excess(V16 v, V16 below) const {
     return hn::SaturatedSub(below, hn::MulHigh(v, inverse_));
   }
-  /// Whether a pixel of a vector does.
+  /// Returns true where a pixel of a vector may.
   HWY_INLINE bool operator()(V16 v, V16 below) const { return any_set(excess(v, below)); }
 
  private:
   V16 inverse_;
 };
 
-/// Lanes where S comes to 1. `below` is at least 1 where the line's value is not 0.
+/// Mask of lanes where S comes to 1. `below` must be at least 1 where the line's value is not 0.
 HWY_INLINE FloatMask reaches_one(VF value, VF slope, VF below) {
   return hn::Gt(hn::Mul(slope, below), value);
 }
-/// Takes the slope of such lanes to where S is 1.
+/// Slope with which S is 1, in such lanes.
 HWY_INLINE VF limited_slope(FloatMask reaches, VF value, VF slope, VF below) {
   const VF exact = hn::Mul(value, hn::Set(DF(), 2.0 - kAboveValue));
   return hn::IfThenElse(reaches, hn::Div(exact, below), slope);
 }
 
-/// How far results lie from what they are rounded to.
+/// Largest distance of results from their rounded values.
 class Distances {
  public:
   HWY_INLINE Distances() : farthest_(hn::Zero(DF())) {}
@@ -119,7 +119,7 @@ class Distances {
   VF farthest_;
 };
 
-/// What the row is redone by.
+/// Curve for the plain loops that redo a row.
 HWY_INLINE SaturatedCurve plain_curve(const DeepGains& gains, const DeepSaturation& saturation) {
   return {saturation.factors.data(), gains.curve.data()};
 }

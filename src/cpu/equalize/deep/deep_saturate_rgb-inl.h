@@ -1,5 +1,5 @@
-// Pass 2 of deep_rows.h of packed RGB where saturation is changed too; included by
-// deep_rows-inl.h, once for each target.
+// Pass 2 of deep_rows.h for packed RGB with changed saturation; included by deep_rows-inl.h, once
+// for each target.
 #if defined(EQUALUX_DEEP_SATURATE_RGB_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_SATURATE_RGB_INL_H
 #undef EQUALUX_DEEP_SATURATE_RGB_INL_H
@@ -16,7 +16,7 @@ struct Lines {
   Doubles value, slope;
 };
 
-/// Those of v[0], v[4], v[8] ..., where values lie kStep words apart.
+/// Lines of v[0], v[4], v[8] ..., with values kStep words apart.
 template <std::size_t kStep = 1>
 HWY_INLINE void look_up_lines(const DeepLine* lines, const std::uint16_t* v, VF& value, VF& slope) {
   look_up_entries([&](std::size_t i) HWY_ATTR { return &lines[v[4 * kStep * i]].value; }, value,
@@ -30,10 +30,10 @@ HWY_INLINE Lines look_up_line_words(const DeepLine* lines, const std::uint16_t* 
   return l;
 }
 
-/// Channels of packed pixels, which have 16 bits.
+/// Colours of packed 16-bit pixels by lines.
 class SaturatedColours {
  public:
-  /// Whether no result is ever in doubt.
+  /// False: results may be doubtful.
   static constexpr bool kSure = false;
 
   explicit SaturatedColours(const DeepSaturation& saturation)
@@ -45,7 +45,7 @@ class SaturatedColours {
         sure_(hn::Set(DF(), kSureSaturated)) {}
 
  protected:
-  /// A vector of numbers to whole ones. With kMasked, `asked` has the lanes that may be wrong.
+  /// Rounds a vector of results. With kMasked only lanes in `asked` may be wrong.
   template <bool kMasked>
   HWY_INLINE VF rounded(VF value, VF slope, VF less, FloatMask asked, Distances& distances) const {
     const VF result = hn::NegMulAdd(slope, less, value);
@@ -65,7 +65,7 @@ class SaturatedColours {
   VF whole_, sure_;
 };
 
-/// Pixels of three words, a vector of each colour at a time.
+/// Pixels of three words, one vector of each colour at a time.
 class SaturatedTriples : SaturatedColours {
  public:
   using SaturatedColours::kSure;
@@ -75,7 +75,8 @@ class SaturatedTriples : SaturatedColours {
   SaturatedTriples(const DeepSaturation& saturation, const RgbLayout&)
       : SaturatedColours(saturation) {}
 
-  /// To `out`, an aligned vector a colour; false where a result may be wrong.
+  /// Scales to `out`, one aligned vector for each colour; returns false where a result may be
+  /// wrong.
   template <bool kMasked>
   HWY_INLINE bool scale(const std::uint16_t* v, const std::uint8_t* in, std::uint16_t* out) const {
     const D16 d;
@@ -109,7 +110,7 @@ class SaturatedTriples : SaturatedColours {
   }
 };
 
-/// Pixels of four words, one in each 64-bit lane, of which one is no colour.
+/// Pixels of four words, one in each 64-bit lane; one word is no colour.
 class SaturatedQuads : SaturatedColours {
  public:
   using SaturatedColours::kSure;
@@ -202,7 +203,8 @@ void saturate_pixels(const DeepSamples& form, const RgbLayout& pixel, const Deep
   }
 }
 
-/// Packed pixels of 16 bits: a channel c of one with value v becomes gain (v - k (v - c)).
+/// Colours of packed 16-bit pixels with a common k: channel c of a pixel with value v becomes gain
+/// (v - k (v - c)).
 class GainedColours {
  public:
   static constexpr bool kSure = true;
@@ -216,13 +218,13 @@ class GainedColours {
         factor_(hn::Set(DF(), static_cast<double>(saturation.most) / saturation::kOne)) {}
 
  protected:
-  /// f of pixels that lie `below` over their least channels: k, unless S comes to 1 by it.
+  /// f of pixels whose least channel is `below` under v: k, or less where S comes to 1.
   HWY_INLINE VF limited_factor(VF v, VF below) const {
     const VF one = hn::Set(DF(), 1.0);
     const VF inverse = hn::Div(hn::Set(DF(), 2 - kAboveValue), hn::Max(below, one));
     return hn::Min(hn::Max(hn::Mul(v, inverse), one), factor_);
   }
-  /// A channel where f is k and `rest` (1 - k) v, and where f is less.
+  /// Channel where f is k, with `rest` = (1 - k) v, and channel where f is less.
   HWY_INLINE VF scaled(VF gain, VF rest, VF c) const {
     return hn::MulAdd(gain, hn::MulAdd(factor_, c, rest), whole_);
   }
@@ -238,7 +240,7 @@ class GainedColours {
   VF whole_, factor_;
 };
 
-/// Pixels of three words, a vector of each colour at a time.
+/// Pixels of three words, one vector of each colour at a time.
 class GainedTriples : GainedColours {
  public:
   using GainedColours::kSure;
@@ -247,7 +249,7 @@ class GainedTriples : GainedColours {
 
   GainedTriples(const DeepSaturation& saturation, const RgbLayout&) : GainedColours(saturation) {}
 
-  /// To `out`, an aligned vector a colour.
+  /// Scales to `out`, one aligned vector for each colour.
   HWY_INLINE void scale(const std::uint16_t* v, const std::uint8_t* in, std::uint16_t* out) const {
     const D16 d;
     V16 c[3];
@@ -293,7 +295,7 @@ class GainedTriples : GainedColours {
   }
 };
 
-/// Pixels of four words, one in each 64-bit lane, of which one is no colour.
+/// Pixels of four words, one in each 64-bit lane; one word is no colour.
 class GainedQuads : GainedColours {
  public:
   using GainedColours::kSure;

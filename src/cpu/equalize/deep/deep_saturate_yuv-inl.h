@@ -1,16 +1,16 @@
-// Pass 2 of deep_rows.h of YCbCr where saturation is changed too; included by deep_rows-inl.h, once
-// for each target.
+// Pass 2 of deep_rows.h for YCbCr with changed saturation; included by deep_rows-inl.h, once for
+// each target.
 //
-// By lines, slopes are what chroma is scaled by, too: sums of the definition, whose terms are
-// rounded down, lie between two ends near theirs. A vector with a result that both do not make is
-// scaled once more, by a body that knows which lanes cannot be wrong: where gains are simple
-// fractions, as that of white often is, halves are many.
+// With lines, slopes also scale chroma. The sums of the definition, whose terms are rounded down,
+// lie between two bounds near the sums of slopes. A vector with a result on which the bounds differ
+// is scaled again by a body that tells which lanes cannot be wrong: with gains that are simple
+// fractions, as that of white often is, halves are frequent.
 //
-// Where one k serves all levels, v - k d of luma is a whole number of 1 / 256, which vectors of
-// words make by multiplying pairs. Beside the gain stands a share, a whole number of units, so that
-// sums and products of chroma are exact, as they are without saturation, where S stays below 1.
-// Words tell vectors in which it does for sure from others, of which f = v / (v - m) is made, for
-// all luma that shares a chroma sample by one division. Chroma of such pixels may be in doubt.
+// With a common k, v - k d of luma is a whole multiple of 1/256, one multiply-add of pairs of
+// words. Beside the gain there is a share, a whole number of units, so that sums and products of
+// chroma are exact, as without saturation, where S stays below 1. A test in words finds vectors in
+// which it surely does; for others f = v / (v - m) is computed by one division for all luma of a
+// chroma sample, and their chroma may be doubtful.
 #if defined(EQUALUX_DEEP_SATURATE_YUV_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_SATURATE_YUV_INL_H
 #undef EQUALUX_DEEP_SATURATE_YUV_INL_H
@@ -22,13 +22,13 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
-/// The same where v is doubled, which makes it a place in the table's numbers: addresses have no
-/// factor of 16.
+/// look_up_entries() with v doubled, which makes it an index of numbers: addresses have no factor
+/// of 16.
 HWY_INLINE void look_up_doubled(const double* table, const std::uint16_t* twice, VF& first,
                                 VF& second) {
   look_up_entries([&](std::size_t i) HWY_ATTR { return table + twice[4 * i]; }, first, second);
 }
-/// Whether results are rounded to the same whole numbers with a little more and a little less.
+/// Test of whether results with both bounds round to the same whole numbers.
 class Differences {
  public:
   HWY_INLINE Differences() : all_(hn::Zero(D64())) {}
@@ -42,22 +42,22 @@ class Differences {
   V64 all_;
 };
 
-/// Sums that the exact one lies between.
+/// Bounds of the exact sum.
 struct TwoSums {
   Doubles low, high;
 };
 
-/// k of that of a saturation.
+/// k as a number.
 inline double factor_of(std::uint32_t factor) {
   return static_cast<double>(factor) / saturation::kOne;
 }
 
-/// How far a sum that scales chroma, of kCovered luma samples, may be from that of the definition.
+/// Bounds of a sum that scales chroma, over kCovered luma samples.
 ///
-/// The definition rounds a gain down to units of 2^-deep_share_bits(), then its product with k, or
-/// with an f below it: that lies less than k + 1 units below the product, or k / 256 above it, of
-/// the largest k; 1/8 is more than all roundings of a sample. Where chroma times both ends is
-/// rounded to the same whole number, that is right: what the exact sum makes lies between them.
+/// The definition rounds a gain down to units of 2^-deep_share_bits(), and then its product with k,
+/// or with an f below k: it is less than k + 1 units below the product, or k / 256 above it, for
+/// the largest k; 1/8 unit more covers all roundings of a sample. Where chroma times both bounds
+/// rounds to the same whole number, that is the result, as the exact one lies between.
 template <int kCovered>
 class ChromaEnds {
  protected:
@@ -80,15 +80,15 @@ class ChromaEnds {
   }
 };
 
-/// Chroma times the mean of the slopes of kCovered luma samples each, of which each has an end
-/// 2^-48 of a sum further off, for the roundings of slopes.
+/// Chroma times the mean slope of kCovered luma samples. Bounds are 2^-48 of the sum wider, for
+/// roundings of slopes.
 ///
-/// Where slopes are whole multiples of 1 / 256 and luma adds just them, sums and products are
-/// exact, and may lie on a half. Where lanes tell those, a unit times chroma of at most
-/// 2^(depth - 1) is added, which takes halves up: others may be wrong within k + 2 and 1/4 of it of
-/// a half.
+/// Where slopes are whole multiples of 1 / 256 and equal the contributions of luma, sums and
+/// products are exact and may be on a half. Where a mask tells those lanes, one unit times chroma
+/// of at most 2^(depth - 1) is added, which rounds halves up; other lanes may be wrong within k + 2
+/// and 1/4 such units of a half.
 ///
-/// What is clamped fits 32 bits: slopes are below 16 M / v, and chroma below 13 v.
+/// Numbers before saturation fit in 32 bits: slopes are below 16 M / v, chroma below 13 v.
 template <int kCovered>
 class SaturatedChroma : ChromaEnds<kCovered> {
  public:
@@ -115,7 +115,7 @@ class SaturatedChroma : ChromaEnds<kCovered> {
     }
     return join_clamped(scaled, most_);
   }
-  /// The same where only lanes that `asked` has may be wrong.
+  /// scale() where only lanes in `asked` may be wrong.
   HWY_INLINE V16 scale_asked(V16 codes, const Doubles& sums, const Lanes& asked,
                              Distances& distances) const {
     const Doubles u = centre_(codes);
@@ -127,7 +127,7 @@ class SaturatedChroma : ChromaEnds<kCovered> {
     }
     return join_clamped(scaled, most_);
   }
-  /// The distance beyond which a result of lanes may be wrong.
+  /// Distance from a whole number above which such lanes may be wrong.
   HWY_INLINE VF sure() const { return sure_; }
 
  private:
@@ -138,13 +138,13 @@ class SaturatedChroma : ChromaEnds<kCovered> {
   VF more_, sure_;
 };
 
-/// Of cells of two luma columns, those of the first at 0 and 2, for Cb and Cr of each.
+/// Duplicates the sums of cells of two luma columns, at 0 and 2, for Cb and Cr of each.
 template <typename Four>
 HWY_INLINE Four of_cells(const Four& x) {
   return {{x.f[0], x.f[0], x.f[2], x.f[2]}};
 }
 
-/// A little less than 1 / w, of 1 at least.
+/// A little less than 1 / w, with w at least 1.
 HWY_INLINE Doubles inverses_of(const Centre& numbers, V16 w) {
   const Doubles x = numbers(hn::Max(w, hn::Set(D16(), std::uint16_t{1})));
   const VF below_one = hn::Set(DF(), 2 - kAboveValue);
@@ -157,7 +157,7 @@ HWY_INLINE Doubles inverses_of(const Centre& numbers, V16 w) {
 HWY_INLINE void write(bool stream, V16 words, std::uint8_t* out) {
   stream ? store_words<Stores::streaming>(words, out) : store_words<Stores::cached>(words, out);
 }
-/// Chroma of a vector of columns.
+/// Stores chroma of a vector of columns.
 template <DeepChroma kChroma>
 HWY_INLINE void write_chroma(const Codes& codes, bool stream, const ChromaCodes<kChroma>& chroma,
                              const YuvRowOut& out) {
@@ -171,8 +171,8 @@ HWY_INLINE void write_chroma(const Codes& codes, bool stream, const ChromaCodes<
   }
 }
 
-/// A vector of columns by the plain loops. Through memory of its own: a row may be scaled where it
-/// lies.
+/// Redoes a vector of columns by the plain loops, from a copy, as input and output may be the same
+/// memory.
 template <DeepChroma kChroma, std::size_t kRows>
 HWY_NOINLINE void redo(const DeepSamples& form, const DeepGains& gains,
                        const DeepSaturation& saturation, YuvRowIn in, YuvRowOut out) {
@@ -187,15 +187,15 @@ HWY_NOINLINE void redo(const DeepSamples& form, const DeepGains& gains,
   saturate_deep_yuv(plain_curve(gains, saturation), form, kCells, in, kWords, out);
 }
 
-/// What is kept of a block's columns.
+/// Values of a block's columns, kept from counting to scaling.
 struct SaturatedValues {
-  alignas(64) std::uint16_t place[2][kBlock];  ///< of v in the table
-  alignas(64) std::uint16_t below[kBlock];     ///< how far the least channel lies below luma
-  alignas(64) std::uint16_t spread[kBlock];    ///< and how far below the largest
+  alignas(64) std::uint16_t place[2][kBlock];  ///< index of v in the table
+  alignas(64) std::uint16_t below[kBlock];     ///< luma less the least channel
+  alignas(64) std::uint16_t spread[kBlock];    ///< largest less least channel
   bool over[kBlock / kWords];                  ///< S may come to 1 in a vector
 };
 
-/// Finds them. kDoubled: v is kept doubled, which makes it a place in a table of two numbers each.
+/// Computes SaturatedValues. With kDoubled v is stored doubled, as the index in a table of pairs.
 template <DeepChroma kChroma, std::size_t kRows, bool kDoubled>
 class ValueKeeper {
  public:
@@ -216,7 +216,7 @@ class ValueKeeper {
     } else {
       above = values_.above(chroma);
     }
-    // 0 is taken for a large v: what chroma gets there has f = 1 at most.
+    // v = 0 counts as large, as its f is at most 1.
     V16 least = hn::Set(d, std::uint16_t{0xFFFF});
     for (std::size_t r = 0; r < kRows; ++r) {
       const V16 v = values_.of_kept(values_.codes.load(in.luma[r]), above);
@@ -225,7 +225,7 @@ class ValueKeeper {
     }
     if (limits_) to.over[at % kBlock / kWords] = may_reach_one_(least, spread);
   }
-  /// The v of a vector of places.
+  /// v of a vector of indices.
   static HWY_INLINE V16 value_at(const std::uint16_t* place) {
     const V16 v = hn::Load(D16(), place);
     return kDoubled ? hn::ShiftRight<1>(v) : v;
@@ -237,14 +237,14 @@ class ValueKeeper {
   MayReachOne may_reach_one_;
 };
 
-/// Whether a k above 1 brings S to 1.
+/// Effect of a k above 1 on a vector.
 enum class Limit : std::uint8_t {
-  none,   ///< nowhere in a vector
-  cells,  ///< maybe, and v - m is the same for all luma of a chroma sample
-  lanes   ///< maybe, and anything else may be so
+  none,   ///< S stays below 1
+  cells,  ///< S may come to 1, and v - m is the same for all luma of a chroma sample
+  lanes   ///< S may come to 1, in the general case
 };
 
-/// By a line a value; kSixteen: of 16 bits.
+/// Saturator with a line for each level; kSixteen: 16 bits.
 template <DeepChroma kChroma, std::size_t kRows, bool kSixteen>
 class LineSaturator {
  public:
@@ -266,7 +266,7 @@ class LineSaturator {
         most_value_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_max))),
         white_gain_(hn::Set(DF(), saturation.lines.back().value / form.weights.luma_max)) {}
 
-  /// Scales a vector of columns, from `at` of the block on.
+  /// Scales a vector of columns that begins at `at` of the block.
   HWY_INLINE void operator()(const YuvRowIn& in, const SaturatedValues& kept, std::size_t at,
                              bool stream, const YuvRowOut& out) const {
     if (HWY_LIKELY(!saturation_.exact)) {
@@ -291,7 +291,7 @@ class LineSaturator {
     }
   }
 
-  /// Cells, unless a v was clamped or lies below v - m, where f is 1.
+  /// Tries Limit::cells, which needs that no v was clamped, or is below v - m, where f is 1.
   HWY_NOINLINE bool limited(const YuvRowIn& in, const SaturatedValues& kept, std::size_t at,
                             bool stream, const YuvRowOut& out) const {
     const D16 d;
@@ -312,8 +312,8 @@ class LineSaturator {
       redo<kChroma, kRows>(form_, gains_, saturation_, in, out);
   }
 
-  /// False where a result may be wrong, and nothing is written. By lanes, those that may be are
-  /// told from those that are right.
+  /// Scales a vector; returns false, with nothing written, where a result may be wrong. With
+  /// Limit::lanes only lanes that are not exact count as doubtful.
   template <Limit kLimit>
   HWY_INLINE bool scale(const YuvRowIn& in, const SaturatedValues& kept, std::size_t at,
                         bool stream, const YuvRowOut& out) const {
@@ -360,8 +360,8 @@ class LineSaturator {
     return true;
   }
 
-  /// Luma of a row, unless it is over v, and what it adds to sums of chroma. Of lanes, those whose
-  /// chroma may be wrong.
+  /// New luma of a row, except where it is above v, and its contribution to sums of chroma. With
+  /// Limit::lanes, also the lanes whose chroma may be wrong.
   template <Limit kLimit, std::size_t kRow>
   HWY_INLINE V16 scale_row(const YuvRowIn& in, const SaturatedValues& kept, std::size_t at,
                            const Doubles& inverse, V16& excess, Doubles& sums, Lanes& asked,
@@ -409,8 +409,8 @@ class LineSaturator {
     return hn::Add(join_words(sum), hn::Min(code, offset_));
   }
 
-  /// By how much the least channel lies below v, but v at most, as what is darker in it than black
-  /// has f = 1. 1 at least.
+  /// Distance of the least channel below v: at most v, since f is 1 where channels are below black,
+  /// and at least 1.
   HWY_INLINE V16 least_below(V16 v, V16 less, V16 excess, const SaturatedValues& kept,
                              std::size_t at) const {
     const D16 d;
@@ -419,7 +419,7 @@ class LineSaturator {
     return hn::Max(hn::Min(below, v), hn::Set(d, std::uint16_t{1}));
   }
 
-  /// Luma over v, which was clamped to M there: scaled as it is without saturation.
+  /// Scales luma above v, which was clamped to M, as without saturation.
   HWY_NOINLINE void keep_excess(const YuvRowIn& in, const SaturatedValues& kept, std::size_t at,
                                 V16 (&luma)[kRows]) const {
     const D16 d;
@@ -448,8 +448,8 @@ class LineSaturator {
   VF white_gain_;
 };
 
-/// 256 v - p d of vectors of words, divided by 256, where v is of at most 12 bits and p at most
-/// saturation::kMostFactor. Not below 0.
+/// (256 v - p d) / 256 of vectors of words, for v of at most 12 bits and p of at most
+/// saturation::kMostFactor. Never negative.
 class Lessened {
  public:
   explicit Lessened(std::uint32_t p)
@@ -467,7 +467,7 @@ class Lessened {
   }
 
  private:
-  /// Its last bit stands for 1 / 256.
+  /// Number whose last bit is worth 1 / 256.
   static constexpr double kFirst = kWhole / saturation::kOne;
 
   HWY_INLINE VF low(VI32 lanes) const {
@@ -485,9 +485,9 @@ class Lessened {
   VF first_;
 };
 
-/// Chroma times the mean of shares of kCovered luma samples each. Where S stays below 1 sums and
-/// products are whole numbers of units, of 2^-deep_share_bits(), and half a unit more takes halves
-/// up. Where S comes to 1, what luma adds is the gain times f, and chroma is scaled by both ends.
+/// Chroma times the mean share of kCovered luma samples. Where S stays below 1, sums and products
+/// are whole numbers of units of 2^-deep_share_bits(), and half a unit more rounds halves up. Where
+/// S comes to 1, luma contributes gain times f, and chroma is scaled with both bounds.
 template <int kCovered>
 class SharedChroma : ChromaEnds<kCovered> {
  public:
@@ -511,7 +511,7 @@ class SharedChroma : ChromaEnds<kCovered> {
     }
     return ends;
   }
-  /// The same where `limited` says which sums are not exact.
+  /// Scales with both bounds; `limited` tells which sums are not exact.
   HWY_INLINE V16 operator()(V16 codes, const TwoSums& sums, const Lanes& limited,
                             Differences& differences) const {
     const Doubles u = centre_(codes);
@@ -531,7 +531,7 @@ class SharedChroma : ChromaEnds<kCovered> {
   VF more_;
 };
 
-/// By one gain and one share a value.
+/// Saturator with one gain and one share for each level.
 template <DeepChroma kChroma, std::size_t kRows>
 class AlikeSaturator {
  public:
@@ -577,14 +577,14 @@ class AlikeSaturator {
     if (!sure) redo<kChroma, kRows>(form_, gains_, saturation_, in, out);
   }
 
-  /// False where a result may be wrong, and nothing is written.
+  /// Scales a vector; returns false, with nothing written, where a result may be wrong.
   template <Limit kLimit>
   HWY_INLINE bool scale(const YuvRowIn& in, const SaturatedValues& kept, std::size_t at,
                         bool stream, const YuvRowOut& out) const {
     const D16 d;
     ChromaCodes<kChroma> chroma;
     chroma.load(codes_, in);
-    // Of cells, or of a row's lanes: 1 / (v - m), and v less luma.
+    // For cells, or for the lanes of a row: 1 / (v - m), and v less luma.
     Doubles inverse, above;
     if constexpr (kLimit == Limit::cells) {
       const V16 spread = hn::Load(d, kept.spread + at);
@@ -618,7 +618,7 @@ class AlikeSaturator {
     return true;
   }
 
-  /// Luma of a row, and what it adds to sums of chroma and to lanes where S may come to 1.
+  /// New luma of a row, its contribution to sums of chroma, and lanes where S comes to 1.
   template <Limit kLimit, std::size_t kRow>
   HWY_INLINE V16 scale_row(const YuvRowIn& in, const SaturatedValues& kept, std::size_t at,
                            const Doubles& cell_inverse, const Doubles& cell_above, Doubles& sums,
@@ -629,7 +629,7 @@ class AlikeSaturator {
     const V16 code = codes_.load(in.luma[kRow]);
     const V16 y = hn::SaturatedSub(code, offset_);
     const V16 less = hn::SaturatedSub(v, y);
-    // Luma over v, which was clamped there, is scaled as it is without saturation.
+    // Luma above v, which was clamped, is scaled as without saturation.
     const V16 high = hn::Max(v, y);
     Doubles lessened, value, inverse, above;
     if constexpr (kLimit == Limit::none) {

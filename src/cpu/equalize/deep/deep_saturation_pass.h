@@ -10,32 +10,33 @@
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/equalize/saturation.h"
 
-/// saturation_pass.h of more than 8 bits.
+/// Second step of saturation for more than 8 bits, see saturation_pass.h.
 namespace equalux {
 
-/// Changes are made by one thread at a time, rows by any.
+/// Changes saturation of rows. set() and configure() belong to one thread at a time; any thread may
+/// apply rows.
 class DeepSaturationPass {
  public:
-  /// `loops` outlive the pass.
+  /// Makes a pass; `loops` must outlive it.
   explicit DeepSaturationPass(const DeepRows& loops) : loops_(loops) {}
 
-  /// For frames of `desc`, any format with has_deep_samples(). Memory is allocated by prepare(), or
-  /// with the first frame that needs it.
+  /// Prepares for frames of `desc`, of any format with has_deep_samples(). Memory is allocated by
+  /// prepare(), or with the first frame that needs it.
   void configure(const ImageDesc& desc);
   void prepare();
 
-  /// What the next frame's pixels get; nothing where frames have no colour. `levels` is W of the
-  /// coarse levels of the curve that they came by, up to coarse_max(), or null where the rule has
-  /// one k for all.
+  /// Sets the rule for the next frame; without effect where frames have no colour. `levels` is W of
+  /// the coarse levels, up to coarse_max(), of the curve that was applied, or null where the rule
+  /// has one k for all.
   void set(const saturation::Rule& rule, const std::uint32_t* levels = nullptr);
-  /// Whether the next frame's pixels change. Only then the two below may be called.
+  /// Returns true where pixels of the next frame change. Only then rows may be applied.
   [[nodiscard]] bool active() const { return active_; }
 
-  /// n pixels of packed RGB; `in` and `out` are the same or do not overlap.
+  /// Changes n pixels of packed RGB; `in` and `out` are the same memory or do not overlap.
   void apply_rgb(Stores stores, const std::uint8_t* in, std::size_t n, std::uint8_t* out) const {
     loops_.saturate_rgb(form_, at_, same_, saturation_, stores, in, n, out);
   }
-  /// A line of cells with n columns and so many rows of luma; `in` and `out` likewise.
+  /// Changes a line of cells with n columns and so many rows of luma; `in` and `out` as above.
   void apply_yuv(Stores stores, int rows, const YuvRowOut& in, std::size_t n,
                  const YuvRowOut& out) const {
     loops_.saturate_yuv({form_, chroma_, rows}, same_, saturation_, stores,
@@ -49,10 +50,10 @@ class DeepSaturationPass {
   DeepSamples form_{};
   RgbLayout at_{};
   DeepChroma chroma_ = DeepChroma::each;
-  std::optional<std::uint32_t> made_for_;  // the k of all levels that saturation_ has
-  // Empty until they are needed.
-  DeepGains same_;                         // its curve is the identity
-  std::vector<std::uint32_t> any_values_;  // counts of frames that may have all
+  std::optional<std::uint32_t> made_for_;  // k of all levels that saturation_ was made for
+  // Allocated when needed.
+  DeepGains same_;                         // with the identity as its curve
+  std::vector<std::uint32_t> any_values_;  // counts of a frame that may have all levels
   DeepSaturation saturation_;
 };
 

@@ -1,4 +1,4 @@
-// v of vectors of YCbCr of more than 8 bits; included once for each target, behind
+// v of vectors of YCbCr of more than 8 bits; included once for each target, after
 // deep_vectors-inl.h.
 #if defined(EQUALUX_DEEP_VALUES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_VALUES_INL_H
@@ -11,8 +11,8 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::deep_loops {
 namespace HWY_NAMESPACE {
 
-/// One of three formulas of V above luma, a weight for Cb and one for Cr: a whole number, and the
-/// rest in units of 2^-16, which is within a half and so fits 16 bits with its sign.
+/// Weights of Cb and Cr in R, G or B less luma, split for 16-bit products: a whole number, and a
+/// rest in units of 2^-16, within a half and so a signed word.
 struct PairWeights {
   VI16 whole, rest;
 
@@ -29,7 +29,7 @@ struct PairWeights {
   }
 };
 
-/// Sums of the products of even and odd words.
+/// Sums of products of even and odd words (pmaddwd).
 HWY_INLINE VI32 sum_of_products(VI16 a, VI16 b) {
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   return VI32{_mm512_madd_epi16(a.raw, b.raw)};
@@ -47,8 +47,8 @@ HWY_INLINE VI32 sum_of_products(VI16 a, VI16 b) {
 #endif
 }
 
-/// Whether the sums of deep_value_above_luma() fit 32 bits without the whole parts of the weights,
-/// at 16 bits: chroma less the middle is at most 2^15.
+/// Returns true where sums of deep_value_above_luma() by the rests fit in 32 bits, at 16 bits:
+/// chroma less the middle is at most 2^15.
 constexpr bool fits_32_bits(const YuvWeights& k) {
   const auto rest = [](std::int32_t weight) {
     const std::int32_t part = (weight & 65535) < 32768 ? weight & 65535 : 65536 - (weight & 65535);
@@ -77,7 +77,7 @@ class YuvValues {
         offset_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_offset))),
         most_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_max))) {}
 
-  /// How far v lies above luma, column by column.
+  /// V less luma, for each column.
   template <DeepChroma kChroma>
   HWY_INLINE V16 above(const ChromaCodes<kChroma>& chroma) const {
     const auto pairs = pairs_of(chroma);
@@ -89,7 +89,7 @@ class YuvValues {
     }
   }
 
-  /// The same, and how far the least channel lies below luma.
+  /// V less luma, and luma less the least channel.
   struct Spread {
     V16 above, below;
   };
@@ -107,11 +107,11 @@ class YuvValues {
     }
   }
 
-  /// yuv_value(). Saturation at 65,535 is harmless: such a sum is past M.
+  /// yuv_value(). Saturation at 65,535 is harmless, as such a sum is above M.
   HWY_INLINE V16 of(V16 luma, V16 above) const {
     return hn::Min(hn::SaturatedSub(hn::SaturatedAdd(luma, above), offset_), most_);
   }
-  /// 0 below black, where a sample is left alone and counts with gain 1, which is what v = 0 has.
+  /// yuv_value(), 0 for luma below black, which is kept and counts with gain 1.
   HWY_INLINE V16 of_kept(V16 luma, V16 above) const {
     return hn::IfThenElseZero(hn::Eq(hn::Max(luma, offset_), luma), of(luma, above));
   }
@@ -119,7 +119,7 @@ class YuvValues {
   Codes codes;
 
  private:
-  /// Pairs of Cb and Cr less the middle, for all columns or for the even and the odd ones.
+  /// Pairs of Cb and Cr less the middle, for all columns, or for even and odd columns.
   template <DeepChroma kChroma>
   HWY_INLINE ChromaCodes<kChroma> pairs_of(const ChromaCodes<kChroma>& chroma) const {
     const V16 first = hn::Sub(chroma.first, middle_);
@@ -136,13 +136,12 @@ class YuvValues {
     return hn::BitCast(D16(), hn::Or(even, hn::ShiftLeft<16>(odd)));
   }
 
-  /// R, G and B less luma of pairs, of which deep_value_above_luma() and least_above_luma() are the
-  /// ends. Rounding to nearest does not change which of three numbers is the largest or the least,
-  /// so that each is rounded for itself.
+  /// R, G and B less luma for pairs; their largest and least are deep_value_above_luma() and
+  /// least_above_luma(). Each is rounded before the comparison, as rounding keeps the order.
   struct Differences {
     VI32 red, green, blue;
     HWY_INLINE V32 most() const { return hn::BitCast(D32(), hn::Max(hn::Max(red, green), blue)); }
-    /// Its distance from 0, which it is not above.
+    /// Magnitude of the least, which is 0 or negative.
     HWY_INLINE V32 least() const {
       return hn::BitCast(D32(), hn::Neg(hn::Min(hn::Min(red, green), blue)));
     }

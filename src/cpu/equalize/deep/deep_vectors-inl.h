@@ -1,4 +1,4 @@
-// Vectors of words, for the loops over rows of more than 8 bits; included once for each target.
+// Vectors of words for rows of more than 8 bits; included once for each target.
 #if defined(EQUALUX_DEEP_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_VECTORS_INL_H
 #undef EQUALUX_DEEP_VECTORS_INL_H
@@ -27,11 +27,11 @@ using VI32 = hn::Vec<DI32>;
 using V64 = hn::Vec<D64>;
 using VF = hn::Vec<DF>;
 
-/// Words of one vector: the step of every loop.
+/// Words of a vector, the step of every loop.
 constexpr std::size_t kWords = hn::MaxLanes(D16());
 constexpr std::size_t kBytes = 2 * kWords;
-/// Columns whose v is made before they are counted or scaled: far apart, so that nothing waits
-/// for what was just stored, and all in the first-level cache.
+/// Columns whose v is computed before they are counted or scaled: enough that no load waits for a
+/// recent store, and few enough for the L1 cache.
 constexpr std::size_t kBlock = 512;
 static_assert(kBlock % kWords == 0);
 
@@ -39,7 +39,7 @@ HWY_INLINE V16 load_words(const std::uint8_t* at) {
   return hn::BitCast(D16(), hn::LoadU(D8(), at));
 }
 
-/// Stores a vector; streaming takes an address that is aligned to the vector.
+/// Stores a vector. A streaming store needs an address aligned to the vector.
 template <Stores kStores>
 HWY_INLINE void store_words(V16 words, std::uint8_t* at) {
   const D8 d;
@@ -54,8 +54,8 @@ HWY_INLINE bool aligned(const std::uint8_t* address) {
   return reinterpret_cast<std::uintptr_t>(address) % kBytes == 0;
 }
 
-/// Brings in what the next block reads, where pixels have kStep words: it comes while this one is
-/// counted or scaled. The address may be past the frame.
+/// Prefetches what the next block reads, for pixels of kStep words, while this one is counted or
+/// scaled. The address may be past the frame, where a prefetch is harmless.
 template <std::size_t kStep = 1>
 HWY_INLINE void prefetch_ahead(const std::uint8_t* now, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(now) + 2 * kStep * kBlock;
@@ -78,7 +78,7 @@ class Codes {
   V16 most_;
 };
 
-/// Pairs of Cb and Cr out of planes: half a vector of each.
+/// Interleaves Cb and Cr from planes, half a vector of each, and back.
 HWY_INLINE V16 load_pairs(const std::uint8_t* cb, const std::uint8_t* cr) {
   const auto wide = [](const std::uint8_t* at) HWY_ATTR {
     return hn::PromoteTo(D32(), hn::BitCast(DHalf16(), hn::LoadU(DHalf8(), at)));
@@ -113,7 +113,7 @@ struct ChromaCodes {
   }
 };
 
-/// Columns `at` and on of a row.
+/// Row from column `at` on.
 template <DeepChroma kChroma, typename Row>
 HWY_INLINE Row advance(const Row& row, std::size_t at) {
   const std::size_t c = kChroma == DeepChroma::shared ? at : 2 * at;
@@ -122,8 +122,8 @@ HWY_INLINE Row advance(const Row& row, std::size_t at) {
           row.cr + c};
 }
 
-/// The last columns of a row, fewer than a vector, copied to whole vectors. The last luma sample
-/// is repeated, which leaves the mean gain of the last chroma sample as it is.
+/// Tail of a row, less than a vector, copied to whole vectors. The last luma sample is repeated,
+/// which keeps the mean gain of the last chroma sample.
 template <DeepChroma kChroma, std::size_t kRows>
 class Tail {
  public:
@@ -159,7 +159,7 @@ class Tail {
   alignas(64) std::uint8_t cb_[kBytes] = {};
   alignas(64) std::uint8_t cr_[kBytes] = {};
   std::size_t luma_bytes_;
-  std::size_t chroma_bytes_;  // of one of Cb and Cr
+  std::size_t chroma_bytes_;  // of Cb or Cr
 };
 
 }  // namespace HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// The SIMD body of hue_rows.h; included once for each target. Arithmetic as in hue_math.h,
+// SIMD body of hue_rows.h; included once for each target. The arithmetic is that of hue_math.h,
 // operation by operation.
 #if defined(EQUALUX_HUE_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_HUE_ROWS_INL_H
@@ -26,10 +26,10 @@ using VF = hn::Vec<DF>;
 
 constexpr std::size_t kLanes = hn::MaxLanes(DF());
 
-/// Colours whose first part is done before the second begins: few of them need that, which fill
-/// its vectors.
+/// Colours for which the first part is done before the second: few need the second, and these are
+/// packed into full vectors.
 constexpr std::size_t kChunk = 256;
-/// Vectors at once.
+/// Vectors in flight at once.
 constexpr std::size_t kTogether = 2;
 constexpr std::size_t kRoom = kChunk + kTogether * kLanes;
 
@@ -37,7 +37,7 @@ HWY_INLINE VF set(float x) {
   return hn::Set(DF(), x);
 }
 
-/// What the bits of a float from 2^29 on, shifted to the left by 6, lack to be its whole number.
+/// Difference between the bits of a float from 2^29 on, shifted left by 6, and its whole number.
 constexpr std::int32_t kThirdsBias =
     static_cast<std::int32_t>(0x20000000U - (__builtin_bit_cast(std::uint32_t, 0x1p29F) << 6));
 
@@ -45,7 +45,7 @@ HWY_INLINE VF cube_root_vector(VF x) {
   const VF bits = hn::ConvertTo(DF(), hn::BitCast(DI(), x));
   const auto bias = hn::Set(DI(), kThirdsBias);
   const VF third = hn::Add(hn::Mul(bits, set(1.0F / 3.0F)), set(709958144.0F));
-  // A whole number from 2^29 to 2^30, so that its fraction bits are those of the result.
+  // 2^29 to 2^30, so that its fraction bits are those of the result.
   VF root = hn::BitCast(DF(), hn::Add(hn::ShiftLeft<6>(hn::BitCast(DI(), third)), bias));
   for (int i = 0; i < 2; ++i) {
     const VF cube = hn::Mul(hn::Mul(root, root), root);
@@ -69,7 +69,7 @@ struct Colours {
   VF red, green, blue;
 };
 
-/// x wx + y wy + z wz, from the left.
+/// x wx + y wy + z wz, summed from the left.
 HWY_INLINE VF weighted(VF x, float wx, VF y, float wy, VF z, float wz) {
   return hn::Add(hn::Add(hn::Mul(set(wx), x), hn::Mul(set(wy), y)), hn::Mul(set(wz), z));
 }
@@ -88,11 +88,11 @@ HWY_INLINE VF excess_vector(const Colours& colours) {
   return hn::Max(hn::Sub(most, set(1.0F)), hn::Neg(least));
 }
 
-/// The place on the line from gray to a colour at which sRGB ends lies between two.
+/// Interval on the line from gray to a colour that contains the end of sRGB.
 struct Chord {
   VF inside, outside, excess_inside, excess_outside;
 
-  /// Where the excess would be 0, were it straight in between.
+  /// Zero of the excess by linear interpolation.
   HWY_INLINE VF root() const {
     const VF rise = hn::Mul(hn::Sub(outside, inside), excess_inside);
     const VF run = hn::Add(hn::Sub(excess_outside, excess_inside), set(1e-30F));
@@ -100,8 +100,7 @@ struct Chord {
   }
 };
 
-/// What the first part of at_same_hue() leaves for the second: of all colours, or of those outside
-/// sRGB, close together.
+/// State between the two parts of at_same_hue(): of all colours, or packed, of those outside sRGB.
 struct Halfway {
   alignas(64) float luminance[kRoom];
   alignas(64) float root[kRoom];
@@ -110,11 +109,11 @@ struct Halfway {
   alignas(64) float excess[kRoom];
 };
 
-/// Copies the colours outside sRGB of n, and fills their last vectors up with zeros. `places` says
-/// where they stood; returns how many.
+/// Packs those of n colours that are outside sRGB, and pads their last vector with zeros. `places`
+/// receives their positions; returns their number.
 HWY_INLINE std::size_t collect_outside(const Halfway& from, std::size_t n, Halfway& to,
                                        std::uint32_t* places) {
-  // Without branches: they would be guessed wrong, and only found so when a vector is done.
+  // Branchless, as such branches would be mispredicted.
   std::size_t count = 0;
   for (std::size_t i = 0; i < n; ++i) {
     places[count] = static_cast<std::uint32_t>(i);
@@ -133,15 +132,15 @@ HWY_INLINE std::size_t collect_outside(const Halfway& from, std::size_t n, Halfw
   return count;
 }
 
-/// Light of 16 bits.
+/// Light in 16 bits.
 HWY_INLINE VF rounded_light_vector(VF light) {
   const VF within = hn::Min(hn::Max(light, hn::Zero(DF())), set(1.0F));
   const VF scaled = hn::Add(hn::Mul(within, set(65535.0F)), set(0.5F));
   return hn::Floor(scaled);
 }
 
-/// The first part of at_same_hue(), after which colours within sRGB are done, for kTogether vectors
-/// at once: one's steps wait for each other, and another's fill the time.
+/// First part of at_same_hue(), after which colours inside sRGB are done. kTogether vectors at once
+/// hide the latencies of dependent steps.
 HWY_INLINE void full_chroma(float* red, float* green, float* blue, const float* gain,
                             std::size_t at, Halfway& all) {
   const DF d;
@@ -182,7 +181,7 @@ HWY_INLINE void full_chroma(float* red, float* green, float* blue, const float* 
   }
 }
 
-/// The second part. Results take the places of a, b and root.
+/// Second part. Results replace a, b and root.
 HWY_INLINE void cut_chroma(Halfway& rows, std::size_t at) {
   const DF d;
   const VF one = set(1.0F);

@@ -8,20 +8,20 @@
 /// once.
 namespace equalux {
 
-/// One target's loop. All targets give the same bits.
+/// Loop of one target. All targets give the same bits.
 struct HueRows {
   std::string_view target;
 
-  /// n colours of linear light, 0 to 1, in place, becoming rounded_light(); `gain` is the
-  /// luminance's. Up to kRowSlack floats behind the last are read and written.
+  /// Maps n colours of linear light, 0 to 1, in place, to rounded_light(); `gain` is that of
+  /// luminance. Reads and writes up to kRowSlack floats behind the last.
   void (*map)(float* red, float* green, float* blue, const float* gain, std::size_t n);
 };
 
-/// Plain C++, the reference of the others.
+/// Returns the plain C++ loop, the reference of the others.
 [[nodiscard]] const HueRows& scalar_hue_rows();
-/// The loops of the target that the CPU backend runs (cpu_simd_target()).
+/// Returns the loop of the target that the CPU backend runs (cpu_simd_target()).
 [[nodiscard]] const HueRows& hue_rows();
-/// Every target that this build holds and this machine runs, best first, plain C++ last.
+/// Returns every target that this build has and this machine runs, best first, plain C++ last.
 [[nodiscard]] std::vector<HueRows> all_hue_rows();
 
 }  // namespace equalux

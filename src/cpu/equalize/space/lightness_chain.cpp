@@ -12,22 +12,22 @@
 namespace equalux {
 namespace {
 
-/// Stands in the table for codes that it is not for: no code of 8 bits.
+/// Marks codes that need more than the table; no 8-bit code.
 constexpr std::uint16_t kOther = 256;
 
-/// Stores one byte. Told to forget what it knows, the compiler does not put bytes together in
-/// registers first, which takes longer.
+/// Stores one byte. The barrier keeps the compiler from combining bytes in registers first, which
+/// is slower.
 inline void store_byte(std::uint16_t byte, std::uint8_t* out) {
   *out = static_cast<std::uint8_t>(byte);
   asm volatile("" : : : "memory");
 }
 
-/// Codes of a pixel in the order in which they lie.
+/// Codes of a pixel, in the order of bytes in memory.
 struct Codes {
   std::uint8_t c0, c1, c2;
 };
 
-/// How a pixel lies, where the compiler knows it.
+/// Layout of a pixel as compile-time constants.
 template <std::size_t kStep, std::size_t kFirst>
 struct Form {
   static constexpr std::size_t step = kStep;
@@ -35,7 +35,7 @@ struct Form {
   static constexpr std::size_t alpha = kFirst == 0 ? 3 : 0;
 };
 
-/// Calls body(form) with that of packed RGB.
+/// Calls body(form) with the layout of packed RGB.
 template <typename Body>
 inline void with_form(const RgbLayout& at, const Body& body) {
   if (at.step == 3) return body(Form<3, 0>());
@@ -43,8 +43,8 @@ inline void with_form(const RgbLayout& at, const Body& body) {
   body(Form<4, 1>());
 }
 
-/// Calls body(x, codes, form) for each pixel of a row. The body comes by value: what it holds stays
-/// in registers then, whatever bytes it writes.
+/// Calls body(x, codes, form) for each pixel of a row. The body is passed by value, so that its
+/// members stay in registers whatever bytes it writes.
 template <typename Form, typename Body>
 inline void for_pixels(Form form, const std::uint8_t* in, int width, Body body) {
   const std::uint8_t* p = in + form.first;
@@ -57,8 +57,8 @@ Stores stores_of(const ConstImageView& in, const ImageView& out) {
   return !in_place && tight_bytes(in.desc) > kStreamingBytes ? Stores::streaming : Stores::cached;
 }
 
-/// Brings a row in that is read next. The hardware's own reading ahead stops at the ends of pages,
-/// which every row or two of video crosses.
+/// Prefetches the next row. The hardware prefetcher stops at the ends of pages, which every row or
+/// two of video crosses.
 inline void prefetch_row(const std::uint8_t* row, std::size_t bytes) {
   for (std::size_t line = 0; line < bytes; line += 64)
     hwy::Prefetch(row + line);
@@ -66,18 +66,17 @@ inline void prefetch_row(const std::uint8_t* row, std::size_t bytes) {
 
 }  // namespace
 
-/// What one thread owns. Rows are of the frame's width; those of floats have room for whole
-/// vectors.
+/// Memory of one thread. Rows have the frame's width; those of floats are padded to whole vectors.
 struct LightnessChain::Scratch {
   alignas(64) SingleTables single{};
   std::unique_ptr<PairTables> pairs;  // null for small frames
   ValueHistogram folded{};
 
-  std::vector<std::uint8_t> levels;     // where the curve is given
-  std::vector<std::uint8_t> row;        // a row's result
-  std::vector<std::uint32_t> others;    // pixels that the table is not for
-  std::vector<float> red, green, blue;  // their light
-  std::vector<float> gain;              // their luminance's
+  std::vector<std::uint8_t> levels;     // used where the curve is given
+  std::vector<std::uint8_t> row;        // result of a row
+  std::vector<std::uint32_t> others;    // positions of pixels that need more than the table
+  std::vector<float> red, green, blue;  // linear light of these
+  std::vector<float> gain;              // gains of their luminance
 
   Counters counters() { return {single, pairs.get()}; }
 };
@@ -138,7 +137,7 @@ void LightnessChain::make_levels() {
   std::copy(std::begin(tables_->levels.base), std::end(tables_->levels.base), levels_->base);
   for (std::size_t i = 0; i < 256; ++i)
     levels_->from[i] = tables_->levels.from[i] << 16;
-  levels_->from[256] = ~std::uint32_t{0};  // more than any sum
+  levels_->from[256] = ~std::uint32_t{0};  // above any sum
 }
 
 void LightnessChain::fix_curve() {

@@ -16,14 +16,14 @@
 #include "src/format/layout.h"
 
 /// Equalization of lightness of packed RGB and gray on the CPU: levels and their histogram, curve,
-/// a table of what each code becomes at each level, apply. Pixels that the table is not for are
-/// mapped afterwards, a row's together.
+/// a table of the output of each code at each level, apply. Pixels that need more than the table
+/// are collected and mapped at the end of their row.
 namespace equalux {
 
-/// One thread at a time.
+/// Chain for gray and packed RGB of 8 bits. One thread at a time.
 class LightnessChain final : public CurveChain {
  public:
-  /// Both loops outlive the chain.
+  /// Makes a chain; both loops must outlive it.
   LightnessChain(const EqualizeParams& params, RowExecutor& executor, const FusedRows& loops,
                  const HueRows& hue);
   ~LightnessChain() override;
@@ -35,13 +35,13 @@ class LightnessChain final : public CurveChain {
 
  private:
   struct Scratch;
-  /// What codes become by level and code, or kOther where the table is not for them.
+  /// Output by level and code, kOther where channels cannot be scaled independently.
   using Scaled = std::array<std::array<std::uint16_t, 256>, 256>;
-  /// What turns the codes of a pixel into its level, in the order in which they lie.
+  /// Tables from a pixel's codes to its level, in the order of bytes in memory.
   struct Levels {
-    std::uint32_t part[3][256];  ///< SpaceTables::part; the first with the half that rounds
+    std::uint32_t part[3][256];  ///< SpaceTables::part; the first includes the half for rounding
     std::uint8_t base[4096];     ///< SpaceTables::levels
-    std::uint32_t from[257];     ///< the same, times 2^16
+    std::uint32_t from[257];     ///< SpaceTables::levels, times 2^16
   };
 
   [[nodiscard]] bool is_gray() const { return layout_.step == 1; }
@@ -54,7 +54,8 @@ class LightnessChain final : public CurveChain {
   void apply_rows(const ConstImageView& in, const ImageView& out, int begin, int end,
                   Scratch& scratch) const;
   void find_levels(const std::uint8_t* in, std::uint8_t* levels) const;
-  /// A row by the table alone; returns how many pixels it is not for, and puts down which.
+  /// Applies the table to a row; returns the number of pixels that need more, and stores their
+  /// positions.
   std::size_t look_up(const std::uint8_t* in, const std::uint8_t* levels, std::uint8_t* out,
                       std::uint32_t* others) const;
   /// Maps n such pixels of a row.
@@ -71,14 +72,14 @@ class LightnessChain final : public CurveChain {
   std::unique_ptr<Levels> levels_;
   std::array<float, 256> light_{};          // light_of_code()
   std::array<std::uint64_t, 256> gains_{};  // by level
-  std::array<float, 256> light_gain_{};     // light_gain() of these
-  std::unique_ptr<Scaled> scaled_;          // for the levels that the frame has
-  std::unique_ptr<GainTables> gray_;        // what gray codes become; nothing else of it is filled
-  std::vector<std::uint8_t> level_of_;      // by pixel, where the curve is the frame's own
+  std::array<float, 256> light_gain_{};     // light_gain() of gains_
+  std::unique_ptr<Scaled> scaled_;          // valid for levels that the frame has
+  std::unique_ptr<GainTables> gray_;        // output of gray codes; the other tables are unused
+  std::vector<std::uint8_t> level_of_;      // by pixel; unused where the curve is given
   ValueHistogram counts_{};
   SaturationPass colours_;
-  std::array<std::uint8_t, 256> level_of_gray_{};  // of each code
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  std::array<std::uint8_t, 256> level_of_gray_{};  // level of each gray code
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each thread
 };
 
 }  // namespace equalux
