@@ -99,7 +99,7 @@ Image read(const std::string& path, StillNotes& notes) {
   std::vector<std::uint8_t> file = read_whole_file(path);
   StillFacts facts = look_through(file);
   notes = read_notes(path, file, facts);
-  forget_orientation(file);
+  leave_pixels_as_stored(file);
   const std::vector<std::uint8_t> bytes = check_still(path, std::move(file));
   const cv::Mat decoded = turned(decode(path, bytes, facts.pages), facts.orientation);
 

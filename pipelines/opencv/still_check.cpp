@@ -277,6 +277,7 @@ enum NoteTag : std::uint64_t {
   kResolutionUnit = 296,
   kDate = 306,
   kArtist = 315,
+  kExtraSamples = 338,
   kXmp = 700,
   kCopyright = 33432,
   kIptc = 33723,
@@ -441,6 +442,18 @@ void look_through_bmp(Bytes bytes, StillFacts& facts) {
   facts.dots_per_inch_y = kInch_m * static_cast<double>(number(bytes, 42, 4, Endian::little));
 }
 
+/// Sets a tag of a TIFF's first page that has one number.
+void set_to_one(std::vector<std::uint8_t>& bytes, std::uint64_t tag) {
+  const std::string nobody;
+  const TiffDirectory directory(nobody, bytes);
+  const std::uint64_t entry = directory.entry_of(tag);
+  if (entry == 0 || directory.numbers(tag).size() != 1) return;
+  const auto value = bytes.begin() + static_cast<std::ptrdiff_t>(entry) + 8;
+  const auto size = static_cast<std::ptrdiff_t>(directory.number_size(entry));
+  std::fill_n(value, size, std::uint8_t{0});
+  value[directory.endian() == Endian::little ? 0 : size - 1] = 1;
+}
+
 }  // namespace
 
 std::uint32_t png_crc(std::span<const std::uint8_t> bytes) {
@@ -479,17 +492,14 @@ StillFacts look_through(const std::vector<std::uint8_t>& bytes) {
   return facts;
 }
 
-void forget_orientation(std::vector<std::uint8_t>& bytes) {
+void leave_pixels_as_stored(std::vector<std::uint8_t>& bytes) {
   if (!is_tiff(bytes)) return;
   try {
+    set_to_one(bytes, kOrientation);
     const std::string nobody;
-    const TiffDirectory directory(nobody, bytes);
-    const std::uint64_t entry = directory.entry_of(kOrientation);
-    if (entry == 0 || directory.numbers(kOrientation).size() != 1) return;
-    const auto value = bytes.begin() + static_cast<std::ptrdiff_t>(entry) + 8;
-    const auto size = static_cast<std::ptrdiff_t>(directory.number_size(entry));
-    std::fill_n(value, size, std::uint8_t{0});
-    value[directory.endian() == Endian::little ? 0 : size - 1] = 1;
+    const std::vector<std::uint64_t> extra = TiffDirectory(nobody, bytes).numbers(kExtraSamples);
+    constexpr std::uint64_t kUnassociated = 2;
+    if (extra.size() == 1 && extra[0] == kUnassociated) set_to_one(bytes, kExtraSamples);
   } catch (const Error&) {
     return;  // check_still() judges.
   }

@@ -28,9 +28,10 @@ struct StillFacts {
 /// The checksum of a PNG's chunk: its name and its data.
 [[nodiscard]] std::uint32_t png_crc(std::span<const std::uint8_t> bytes);
 
-/// Sets the orientation of a TIFF's first page to "as stored", since some versions of OpenCV turn
-/// some kinds of TIFF by themselves. Other files stay as they are.
-void forget_orientation(std::vector<std::uint8_t>& bytes);
+/// Takes out of a TIFF's first page what has decoders change its pixels: its orientation, since
+/// some versions of OpenCV turn some kinds of TIFF by themselves, and that its colours are not
+/// multiplied by its alpha, which libtiff would do with 8 bits. Other files stay as they are.
+void leave_pixels_as_stored(std::vector<std::uint8_t>& bytes);
 
 /// Finds what OpenCV hides or answers with a grey half-picture: files cut short (PNG without IEND
 /// or with a wrong checksum, JPEG without its end marker, BMP, TIFF and WebP shorter than they

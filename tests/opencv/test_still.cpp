@@ -157,6 +157,62 @@ TEST_F(Stills, JpegStaysNearAndDropsAlpha) {
   EXPECT_EQ(read_still(path("a.jpeg")).desc().format, PixelFormat::bgr);
 }
 
+/// An uncompressed TIFF of RGBA; `extra` says what its alpha is.
+Bytes tiff_of(const ConstImageView& bgra, std::uint32_t extra) {
+  const auto width = static_cast<std::uint32_t>(bgra.desc.width);
+  const auto height = static_cast<std::uint32_t>(bgra.desc.height);
+  const std::uint32_t size = 4 * width * height;
+  constexpr std::uint32_t kPixels = 8;
+  const std::uint32_t bits = kPixels + size;
+  const std::uint32_t directory = bits + 8;
+  Bytes bytes;
+  const auto put = [&](std::uint32_t value, int count) {
+    for (int i = 0; i < count; ++i)
+      bytes.push_back(static_cast<std::uint8_t>(value >> 8 * i & 255));
+  };
+  put('I' | 'I' << 8 | 42 << 16, 4);
+  put(directory, 4);
+  for (int y = 0; y < bgra.desc.height; ++y) {
+    const std::uint8_t* pixel = bgra.row(0, y);
+    for (int x = 0; x < bgra.desc.width; ++x, pixel += 4)
+      bytes.insert(bytes.end(), {pixel[2], pixel[1], pixel[0], pixel[3]});
+  }
+  for (int i = 0; i < 4; ++i)
+    put(8, 2);
+  constexpr std::uint32_t kShort = 3;
+  constexpr std::uint32_t kLong = 4;
+  const std::array<std::array<std::uint32_t, 4>, 10> entries{{{256, kLong, 1, width},
+                                                              {257, kLong, 1, height},
+                                                              {258, kShort, 4, bits},
+                                                              {259, kShort, 1, 1},
+                                                              {262, kShort, 1, 2},
+                                                              {273, kLong, 1, kPixels},
+                                                              {277, kShort, 1, 4},
+                                                              {278, kLong, 1, height},
+                                                              {279, kLong, 1, size},
+                                                              {338, kShort, 1, extra}}};
+  put(static_cast<std::uint32_t>(entries.size()), 2);
+  for (const auto& [tag, type, count, value] : entries) {
+    put(tag, 2);
+    put(type, 2);
+    put(count, 4);
+    put(value, 4);
+  }
+  put(0, 4);
+  return bytes;
+}
+
+TEST_F(Stills, ColoursOfATiffAreReadAsStoredWhateverItsAlphaIs) {
+  const Image picture = natural(PixelFormat::bgra, 5, 3);
+  for (const std::uint32_t extra : {0U, 1U, 2U}) {
+    SCOPED_TRACE(extra);
+    put("alpha.tif", tiff_of(picture.view(), extra));
+    const Image read = read_still(path("alpha.tif"));
+    ASSERT_EQ(read.desc(), picture.desc());
+    EXPECT_EQ(test::count_differences(read.view(), picture.view()), 0U);
+  }
+}
+
 // ---- what there is beside the pixels
 
 /// A TIFF structure as EXIF has it: orientation, artist, densities, and the sizes of the picture.
