@@ -9,6 +9,7 @@
 #include <equalux/error.h>
 
 #include "src/common/option_values.h"
+#include "src/common/text_mark.h"
 
 namespace equalux::cli {
 namespace {
@@ -219,7 +220,7 @@ class Reader {
 }  // namespace
 
 std::vector<ConfigEntry> parse_config(std::string_view text, const std::string& name) {
-  return Reader(text, name).entries();
+  return Reader(without_mark(text), name).entries();
 }
 
 std::vector<ConfigEntry> read_config(const std::string& path) {

@@ -158,6 +158,10 @@ TEST(Manifest, NamesInputsAndResults) {
   EXPECT_EQ(entries[2].input, "/c.avi");
   EXPECT_THAT(outputs_of(plan_batch({}, entries, "out", ""), "out"),
               ElementsAre("a.mp4", "other/name.mkv", "c.mkv"));
+  // As editors of Windows write it.
+  const auto marked = parse_manifest("\xEF\xBB\xBF# list\r\na.mp4\r\n", "/lists", "list");
+  ASSERT_EQ(marked.size(), 1U);
+  EXPECT_EQ(marked[0].input, "/lists/a.mp4");
 }
 
 TEST(BatchPlan, RefusesResultsAmongWhatABatchRemembers) {

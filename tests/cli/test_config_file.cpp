@@ -41,6 +41,10 @@ TEST(ConfigFile, ReadsEveryKindOfValue) {
   EXPECT_THAT(values_of("filter = [\"a\",\n  # between\n  'b', ]\n"), ElementsAre("a", "b"));
   EXPECT_THAT(values_of("grid = []"), IsEmpty());
   EXPECT_THAT(values_of("bins = 2\r\n"), ElementsAre("2"));
+  // As editors of Windows write it.
+  EXPECT_THAT(values_of("\xEF\xBB\xBF"
+                        "bins = 2\r\n"),
+              ElementsAre("2"));
 }
 
 TEST(ConfigFile, KeepsTablesAndLines) {

@@ -8,6 +8,7 @@
 #include <equalux/error.h>
 
 #include "src/cli/batch/state.h"
+#include "src/common/text_mark.h"
 
 namespace fs = std::filesystem;
 
@@ -30,6 +31,7 @@ bool is_of_state(const fs::path& name) {
 std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::string& folder,
                                           const std::string& name) {
   std::vector<ManifestEntry> entries;
+  text = without_mark(text);
   for (std::size_t number = 1; !text.empty(); ++number) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+namespace equalux {
+
+/// A text without the mark that editors of Windows put in front of UTF-8, which stands for nothing.
+[[nodiscard]] inline std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
+}  // namespace equalux
