@@ -231,7 +231,8 @@ void Steering::set(Json wanted) {
   std::string preset = preset_;
   bool filtering = filtering_;
   std::string said;
-  if (const auto filter = take_switch(wanted, "filter")) {
+  const std::optional<bool> filter = take_switch(wanted, "filter");
+  if (filter) {
     filtering = *filter;
     said = filtering ? "filter on" : "filter off";
   }
@@ -247,6 +248,7 @@ void Steering::set(Json wanted) {
     filters = start_;
     base = start_base_;
     preset = start_preset_;
+    filtering = filter.value_or(true);
     said = "as it began";
   }
   if (wanted.contains("preset")) {

@@ -63,7 +63,8 @@ class Steering {
   /// Takes an object such as {"strength":0.6,"filter":false}: keys of options(), which hold for
   /// every filter that has them, "filter", "recording", and "preset", whose values stand below the
   /// other keys', or in place of that "reset", true, for the values and the preset that the run
-  /// began with. All of it or, where anything is wrong, nothing. Throws Error(usage).
+  /// began with and the filter on. All of it or, where anything is wrong, nothing. Throws
+  /// Error(usage).
   void change(const nlohmann::json& wanted);
 
   /// One step of a number, its option's or, in a long range, a tenth. At an end of the range it

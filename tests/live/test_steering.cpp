@@ -55,7 +55,7 @@ std::string value_of(const OptionValues& values, const std::string& key) {
 OptionValues read_preset(const std::string& name) {
   if (name == "fog") return {{"strength", "0.9"}, {"ceiling", "99.5"}, {"threads", "3"}};
   if (name == "plain") return {};
-  throw Error(ExitCode::usage, "--preset is '" + name + "', must be plain or fog");
+  throw Error(ExitCode::usage, "preset is '" + name + "', must be plain or fog");
 }
 
 /// Remembers what it is told.
@@ -177,6 +177,12 @@ TEST_F(SteeringTest, ResetGoesBackToTheStart) {
   steering.change({{"reset", true}, {"strength", 0.1}});
   EXPECT_EQ(steering.state()["strength"], 0.1);
   EXPECT_EQ(steering.state()["clip-limit"], 3);
+  // A run begins with its filter on.
+  steering.change({{"filter", false}});
+  steering.change({{"reset", true}});
+  EXPECT_EQ(steering.state(), begun);
+  steering.change({{"reset", true}, {"filter", false}});
+  EXPECT_EQ(steering.state()["filter"], false);
   for (const char* wrong :
        {R"({"reset":false})", R"({"reset":1})", R"({"reset":true,"preset":"fog"})"})
     EXPECT_THAT(error_text(wrong), HasSubstr("reset")) << wrong;
