@@ -13,7 +13,7 @@ namespace equalux::fuzz {
 inline OptionValues read_preset(const std::string& name) {
   if (name == "plain") return {};
   if (name == "fog") return {{"strength", "0.9"}, {"ceiling", "99.5"}, {"threads", "3"}};
-  throw Error(ExitCode::usage, "--preset is '" + name + "', must be plain or fog");
+  throw Error(ExitCode::usage, "preset is '" + name + "', must be plain or fog");
 }
 
 /// Plain equalization, without the filters themselves.

@@ -157,7 +157,19 @@ std::string find_preset(const std::string& name) {
       if (fs::is_regular_file(file, ignored)) return file.string();
     }
   }
-  throw_usage("--preset is '" + name + "', must be " + list_of_names(preset_names()));
+  const std::vector<std::string> names = preset_names();
+  const std::string nearest = nearest_name(name, names);
+  throw_usage("preset is '" + name + "', must be " +
+              (nearest.empty() ? list_of_names(names) : nearest));
+}
+
+/// The same of one that `origin` names; empty = the command line.
+std::string find_named_preset(const std::string& name, const std::string& origin) {
+  try {
+    return find_preset(name);
+  } catch (const Error& error) {
+    throw Error(error.code(), (origin.empty() ? "--" : origin + ": ") + error.what());
+  }
 }
 
 /// What a preset's file is for: its first comment, the commands that know all keys at its top.
@@ -356,7 +368,7 @@ void add_config_layers(Settings& settings, const Command& command,
   }
   if (command.find("preset") != nullptr) settings["preset"] = {{name}, origin, by};
   if (name != kPlain) {
-    const std::string path = find_preset(name);
+    const std::string path = find_named_preset(name, origin);
     refuse_foreign_preset(name, path, command, commands);
     Layer(settings, command, commands, by, files).add_file(path);
   }

@@ -57,6 +57,7 @@ void make_inputs(const TemporaryFolder& folder) {
   folder.write("table.toml", "[runn]\nframes = 3\n");
   folder.write("value.toml", "\nbins = 1000000\n");
   folder.write("broken.toml", "bins 256\n");
+  folder.write("ligth.toml", "preset = \"low-ligth\"\n");
   folder.write("loop.toml", "config = \"loop.toml\"\n");
   std::filesystem::create_directory(folder.path() / "hollow");
 }
@@ -223,7 +224,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Configs, BadCalls,
-    ::testing::Values(run_with({"--preset", "nosuch"}, 2, "--preset is 'nosuch'"),
+    ::testing::Values(run_with({"--preset", "nosuch"}, 2,
+                               "--preset is 'nosuch', must be plain, archive-film, batch,"),
+                      run_with({"--preset", "low-ligth"}, 2,
+                               "--preset is 'low-ligth', must be low-light\n"),
+                      run_with({"--config", "ligth.toml"}, 2,
+                               "ligth.toml:1: preset is 'low-ligth', must be low-light\n"),
                       run_with({"--preset", "../configs/default"}, 2, "--preset"),
                       run_with({"--config", "missing.toml"}, 66, "missing.toml"),
                       run_with({"--config", "hollow"}, 66, "hollow"),
