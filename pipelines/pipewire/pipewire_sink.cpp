@@ -210,9 +210,8 @@ void PipewireSink::close() {
   }
   loop_.reset();
   is_read_ = false;
-  summary_ = name_ + ": " + std::to_string(counts_.readers) +
-             (counts_.readers == 1 ? " reader, " : " readers, ") + std::to_string(counts_.frames) +
-             " frames given";
+  summary_ = name_ + ": " + counted(counts_.readers, "reader") + ", " +
+             counted(counts_.frames, "frame") + " given";
   if (counts_.not_taken > 0) {
     summary_ += ", " + std::to_string(counts_.not_taken) + " not taken by slow readers";
   }

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "src/common/log.h"
+
 namespace equalux {
 namespace {
 
@@ -190,7 +192,7 @@ std::string LatencyReport::text(const RunResult& result) const {
                       nearest_rank(values, 0.95), nearest_rank(values, 0.99),
                       static_cast<double>(values.back()));
   }
-  text += line_text("of %zu frames", whole_.ms.size());
+  text += "of " + counted(whole_.ms.size(), "frame");
   if (result.live) {
     text += line_text("; %llu dropped, %llu late", static_cast<unsigned long long>(result.dropped),
                       static_cast<unsigned long long>(result.late));

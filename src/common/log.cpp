@@ -68,6 +68,10 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string counted(std::uint64_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
 Logger::Logger()
     : lines_(std::make_shared<spdlog::logger>(
           "equalux", std::make_shared<spdlog::sinks::stderr_color_sink_mt>())) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -22,6 +23,9 @@ enum class LogLevel { trace, debug, info, warn, error, off };
 /// `text` as a terminal may show it: control characters, which it would obey, become \n, \t or
 /// \x1b. Names of files, tags and texts of libraries hold any.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// "1 frame", "2 frames"
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view what);
 
 /// Every line is printable(). Thread-safe, but for send_to(). Writing never throws: a line that
 /// cannot be written is lost.

@@ -204,7 +204,7 @@ TEST_F(ImageCommand, FoldersAreMirroredAndFailuresCounted) {
   folder_.write("set/notes.txt", "no picture");
   const ProgramResult whole = run_program({"image", "set", "in.ppm", "--out", "all"}, options_);
   EXPECT_EQ(whole.exit_code, 0) << whole.err;
-  EXPECT_THAT(whole.err, HasSubstr("3 stills written, 0 failed, 1 other files left out"));
+  EXPECT_THAT(whole.err, HasSubstr("3 stills written, 0 failed, 1 other file left out"));
   for (const char* name : {"all/a.ppm", "all/below/b.ppm", "all/in.ppm"})
     EXPECT_TRUE(folder_.read(name) == folder_.read("out.ppm")) << name;
 
@@ -234,7 +234,7 @@ TEST_F(ImageCommand, ResultsAndWhatIsHiddenAreNoInputs) {
     const ProgramResult result = run_program({"image", "set", "--out", "set/out", "-y"}, options_);
     EXPECT_EQ(result.exit_code, 3);
     EXPECT_THAT(result.err, HasSubstr("set/link.ppm"));
-    EXPECT_THAT(result.err, HasSubstr("1 stills written, 1 failed, 2 other files left out"));
+    EXPECT_THAT(result.err, HasSubstr("1 still written, 1 failed, 2 other files left out"));
   }
   // What lies in the folder of the results may be asked for by itself.
   EXPECT_EQ(run_program({"image", "set/out", "--out", "set"}, options_).exit_code, 73);

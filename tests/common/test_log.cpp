@@ -42,6 +42,12 @@ TEST_F(LogTest, WhatATerminalWouldObeyIsShown) {
   EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::warn, "e\\x1b]0;title\\x07.mp4: left out")));
 }
 
+TEST(Counted, OneIsNoMany) {
+  EXPECT_EQ(counted(0, "frame"), "0 frames");
+  EXPECT_EQ(counted(1, "frame"), "1 frame");
+  EXPECT_EQ(counted(2, "other file"), "2 other files");
+}
+
 TEST_F(LogTest, LinesAreFormattedAndHaveTheirLevel) {
   logger().set_level(LogLevel::trace);
   const std::string name = "in.mp4";

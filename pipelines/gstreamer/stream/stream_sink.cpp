@@ -160,12 +160,12 @@ void StreamSink::close() {
   const gst::SenderCounts sent = sender_->counts();
   summary_ = name_ + ": ";
   if (sent.viewers) {
-    summary_ += std::to_string(*sent.viewers) + (sent.viewers == 1 ? " viewer, " : " viewers, ");
+    summary_ += counted(*sent.viewers, "viewer") + ", ";
   }
-  summary_ += std::to_string(counts.frames) + " frames encoded, " + std::to_string(counts.dropped) +
-              " dropped";
+  summary_ +=
+      counted(counts.frames, "frame") + " encoded, " + std::to_string(counts.dropped) + " dropped";
   if (sent.not_taken > 0) {
-    summary_ += ", " + std::to_string(sent.not_taken) + " packets that " +
+    summary_ += ", " + counted(sent.not_taken, "packet") + " that " +
                 (sent.viewers ? "slow viewers" : "the connection") + " did not take";
   }
   if (sent.reconnects > 0) summary_ += "; " + std::to_string(sent.reconnects) + " reconnected";

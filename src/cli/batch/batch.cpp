@@ -119,7 +119,7 @@ void tell(const Outcome& outcome, std::size_t number, std::size_t count) {
   const std::string label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
                             fs::path(outcome.job.input).filename().string() + ": " + result.status;
   if (result.status == "done") {
-    logger().info("{}, {} frames", label, result.frames_out);
+    logger().info("{}, {}", label, counted(result.frames_out, "frame"));
   } else if (result.code == 0) {
     logger().info("{}: {}", label, result.reason);
   } else if (result.status == "stopped") {

@@ -531,7 +531,8 @@ ExitCode run_folder(const ImageOptions& options) {
     curves.finish();
     logger().info("{}; {}", backend, filters_text(options.common));
   }
-  logger().info("{} stills written, {} failed, {} other files left out", done, failed, plan.others);
+  logger().info("{} written, {} failed, {} left out", counted(done, "still"), failed,
+                counted(plan.others, "other file"));
   if (!first_failure) return ExitCode::done;
   return done > 0 ? ExitCode::partial : *first_failure;
 }

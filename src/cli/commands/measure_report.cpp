@@ -31,10 +31,6 @@ std::string number(const std::optional<double>& value, int digits) {
   return text;
 }
 
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 /// "0, 3", one for each cut; "-" where a shot is too short to tell.
 std::string settle_text(const std::vector<quality::Cut>& cuts) {
   std::string text;

@@ -54,7 +54,7 @@ void CurveFile::finish() {
   const std::string text = curve_text(sum_.mean());
   file_->write(text.data(), text.size());
   file_->commit();
-  logger().info("{} holds the mean curve of {} frames", file_->path(), sum_.form.frames);
+  logger().info("{} holds the mean curve of {}", file_->path(), counted(sum_.form.frames, "frame"));
 }
 
 }  // namespace equalux::cli

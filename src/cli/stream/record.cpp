@@ -8,6 +8,7 @@
 #include <equalux/error.h>
 
 #include "src/cli/values.h"
+#include "src/common/log.h"
 #include "src/common/option_values.h"
 
 namespace equalux::cli {
@@ -127,9 +128,8 @@ std::unique_ptr<Recorder> make_original_recorder(const RecordingOptions& options
 }
 
 std::string recording_text(const RecordCounts& counts) {
-  return "recorded: " + std::to_string(counts.frames) + " frames into " +
-         std::to_string(counts.files) + (counts.files == 1 ? " file, " : " files, ") +
-         std::to_string(counts.dropped) + " dropped";
+  return "recorded: " + counted(counts.frames, "frame") + " into " + counted(counts.files, "file") +
+         ", " + std::to_string(counts.dropped) + " dropped";
 }
 
 }  // namespace equalux::cli
