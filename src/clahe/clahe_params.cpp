@@ -6,7 +6,7 @@
 #include "src/clahe/tile_grid.h"
 #include "src/equalize/options.h"
 
-/// The options of adaptive equalization, and the rules that they obey together and with frames.
+/// Options of adaptive equalization, and its rules between options and about frames.
 namespace equalux {
 namespace {
 
@@ -70,7 +70,7 @@ void check_tiles(Clauses& broken, const ClaheParams& params, const ImageDesc* de
   }
 }
 
-/// What createCLAHE has no word for, and the clip limits that it takes.
+/// Checks that no option is set that createCLAHE lacks, and the clip limit that it takes.
 void check_compatible(Clauses& broken, const ClaheParams& params) {
   std::string others;
   for (const auto& [key, value] : clahe_table().changed(params)) {
@@ -88,7 +88,7 @@ void check_compatible(Clauses& broken, const ClaheParams& params) {
   }
 }
 
-/// What the curves of tiles must obey by equalization's own rules.
+/// Curve parameters that equalization's own rules apply to.
 EqualizeParams plain_rules(const ClaheParams& params) {
   EqualizeParams curve = params.curve;
   if (!is_opencv(params)) return curve;
@@ -108,7 +108,7 @@ Clauses violations(const ClaheParams& params, Backend backend, const ImageDesc* 
     broken.push_back("chain is " + std::string(enum_name(params.curve.chain)) +
                      ", must be fused for clahe");
   }
-  // Tiles are of the whole frame's value, and each has a curve of its own.
+  // Tiles are those of the whole frame's value, each with its own curve.
   const EqualizeParams& curve = params.curve;
   if (curve.space != Space::value) {
     broken.push_back("space is " + std::string(enum_name(curve.space)) +

@@ -9,22 +9,22 @@
 #include "src/equalize/tone_limits.h"
 #include "src/format/pixel_math.h"
 
-/// Arithmetic of tiles of more than 8 bits, from their curves to samples, written once for host and
-/// device: whole numbers, then single precision rounded to nearest at each step, none fused.
-/// docs/algorithm.md, "Tiles", has the formulas and what the steps keep.
+/// Arithmetic of tiles of more than 8 bits, from curves to samples, written once for host and
+/// device: whole numbers, then single precision rounded to nearest at each step, without fused
+/// operations. docs/algorithm.md, "Tiles", has the formulas and what the steps preserve.
 namespace equalux::deep_tiles {
 
-/// A coarse level of a tile's curve, and the whole of the weights of two tiles.
+/// Unit of a coarse level, and the full weight of two tiles together.
 inline constexpr int kLevel = 256;
 inline constexpr int kFullWeight = 256;
-/// What a tile keeps of its curve: coarse levels 0 to 255.
+/// Entries of a tile's curve: coarse levels 0 to 255.
 inline constexpr int kLevels = 256;
 
-/// What the arithmetic knows of a stream.
+/// Constants of a stream.
 struct Form {
   DeepSamples samples;
-  float to_levels;  ///< coarse levels a value
-  float to_codes;   ///< values a unit of Reading's mix, 1 / (kLevel kFullWeight) coarse level
+  float to_levels;  ///< coarse levels per value
+  float to_codes;   ///< values per unit of a mix, 1 / (kLevel kFullWeight) of a coarse level
 };
 
 inline Form form_of(const ImageDesc& desc) {
@@ -34,21 +34,21 @@ inline Form form_of(const ImageDesc& desc) {
   return {samples, levels / values, values / (levels * (kLevel * kFullWeight))};
 }
 
-/// What a tile keeps of its curve at a coarse level: W in 256ths of a level, 0 at black, which
-/// stays black. At most 255 kLevel.
+/// Entry of a tile's curve at a coarse level: W in 256ths of a level, at most 255 kLevel. 0 at
+/// black, which stays black.
 EQUALUX_HD std::uint32_t curve_level(std::uint32_t level, std::uint32_t curve) {
   constexpr int kDropped = tone::kCurveBits - 8;
   return level == 0 ? 0 : (curve + (1U << (kDropped - 1))) >> kDropped;
 }
 
-/// The mean of the tiles above and below, which has `below` of kFullWeight.
+/// Mean of the tiles above and below; the lower one has weight `below` of kFullWeight.
 EQUALUX_HD std::uint32_t mix_rows(std::uint32_t above_level, std::uint32_t below_level,
                                   std::uint32_t below) {
   return (above_level * (kFullWeight - below) + below_level * below + kFullWeight / 2) /
          kFullWeight;
 }
 
-/// Where a value lies among the coarse levels: so far beyond `level`, 0 to below 1.
+/// Position of a value between coarse levels: `level` plus `beyond`, 0 to below 1.
 struct Place {
   std::int32_t level;
   float beyond;
@@ -59,7 +59,7 @@ EQUALUX_HD Place place_of(const Form& form, std::int32_t v) {
   return {level, place - static_cast<float>(level)};
 }
 
-/// mix_rows() of the tiles left and right, at the coarse level of a value and at the one behind it.
+/// mix_rows() of the tiles left and right, at the coarse level of a value and at the next one.
 struct Corners {
   std::uint32_t left;
   std::uint32_t right;
@@ -67,8 +67,8 @@ struct Corners {
   std::uint32_t right_next;
 };
 
-/// What a value becomes, in values; the right tile has `of_right` of kFullWeight. Mixes are below
-/// 2^24, and so are their differences: floats hold them. All steps keep the order of values.
+/// Result for a value; the right tile has weight `of_right` of kFullWeight. Mixes and their
+/// differences are below 2^24, exact in floats. Every step keeps the order of values.
 EQUALUX_HD float value_of(const Form& form, const Corners& at, float beyond,
                           std::uint32_t of_right) {
   const auto mixed = [of_right](std::uint32_t left, std::uint32_t right) {
@@ -79,7 +79,7 @@ EQUALUX_HD float value_of(const Form& form, const Corners& at, float beyond,
   return (static_cast<float>(here) + beyond * static_cast<float>(more)) * form.to_codes;
 }
 
-/// What a value became over what it was; 1 for black.
+/// Gain, the result over the value; 1 for black.
 EQUALUX_HD float gain_of(float value, std::int32_t v) {
 #if defined(__CUDA_ARCH__)
   return v == 0 ? 1.0F : value * __frcp_rn(static_cast<float>(v));
@@ -88,13 +88,13 @@ EQUALUX_HD float gain_of(float value, std::int32_t v) {
 #endif
 }
 
-/// A channel, or luma less black, of a pixel whose value v becomes `value`. It is measured from v,
-/// so that gray is what the curve says, whatever the gain was rounded to.
+/// New channel, or luma less black, of a pixel whose value v becomes `value`. Computed from the
+/// difference to v, so that gray follows the curve exactly, however the gain is rounded.
 EQUALUX_HD std::int32_t scaled(std::int32_t c, std::int32_t v, float value, float gain) {
   return opencv::round_even(value + static_cast<float>(c - v) * gain);
 }
 
-/// A chroma code, `u` less the middle, by the mean of the gains of its luma.
+/// New chroma code by the mean gain of its luma; `u` is the code less the middle.
 EQUALUX_HD std::int32_t scaled_chroma(const DeepSamples& form, std::int32_t u, float mean) {
   const std::int32_t code = form.chroma_middle + opencv::round_even(static_cast<float>(u) * mean);
   return code < 0 ? 0 : (code > form.most ? form.most : code);

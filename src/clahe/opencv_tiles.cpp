@@ -7,7 +7,7 @@
 namespace equalux::opencv {
 namespace {
 
-/// The pixel that a mirrored picture shows beyond its last one.
+/// Pixel of a mirrored picture at a position beyond its end.
 int mirrored(int at, int pixels) {
   if (pixels == 1) return 0;
   const int period = 2 * (pixels - 1);
@@ -15,7 +15,7 @@ int mirrored(int at, int pixels) {
   return in_period < pixels ? in_period : period - in_period;
 }
 
-/// x86-64's conversion: what has no place in 32 bits becomes the least number that has.
+/// Conversion as on x86-64: numbers that do not fit in 32 bits become the least one.
 std::int32_t truncated(double number) {
   if (number < 2147483648.0) return static_cast<std::int32_t>(number);
   return std::numeric_limits<std::int32_t>::min();

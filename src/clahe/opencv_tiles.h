@@ -8,29 +8,30 @@
 #include "src/equalize/opencv_curve.h"
 #include "src/format/pixel_math.h"
 
-/// The tiles of cv::createCLAHE as OpenCV 4.6 computes them on x86-64: single precision, rounded at
+/// Tiles of cv::createCLAHE as OpenCV 4.6 computes them on x86-64: single precision, rounded at
 /// each step. Written once for host and device. docs/algorithm.md, "OpenCV's bytes".
 namespace equalux::opencv {
 
-/// One direction of the grid. All tiles have the same size: the picture is as good as mirrored at
-/// its right and lower border, without its last pixel again, as often as that takes.
+/// One direction of the grid. All tiles have the same size: beyond its right and lower border the
+/// picture is mirrored, without repeating its last pixel, as often as needed.
 struct Axis {
-  /// `pads`: some pixels are added, a whole pixel to each tile where nothing is missing.
+  /// Divides `pixels` into tiles. With `pads` pixels are added, one to each tile even where none is
+  /// missing.
   Axis(int tiles, int pixels, bool pads);
   Axis() = default;
 
   int tiles = 1;
-  int size = 0;  ///< of a tile
-  /// By pixel of all tiles: which one of the picture's it is.
+  int size = 0;  ///< pixels of a tile
+  /// Pixel of the picture for each pixel of all tiles.
   std::vector<std::int32_t> source;
-  // By pixel of the picture: the tiles that it lies between, which may be one, and the weight of
-  // the second.
+  // For each pixel of the picture: the tiles it lies between, which may be the same, and the weight
+  // of the second.
   std::vector<std::uint16_t> first;
   std::vector<std::uint16_t> second;
   std::vector<float> weight;
 };
 
-/// Both directions. OpenCV pads both of them where it pads one.
+/// Both directions. OpenCV pads both where it pads one.
 struct Grid {
   Grid(const ClaheParams& params, int width, int height);
   Grid() = default;
@@ -39,17 +40,17 @@ struct Grid {
   Axis y;
 };
 
-/// How a tile's counts become its table.
+/// Rule from a tile's histogram to its table.
 struct TileRule {
-  std::int32_t bins;   ///< levels of the depth
-  std::int32_t limit;  ///< most pixels of a level; 0 = none
-  float scale;         ///< a pixel in levels
+  std::int32_t bins;   ///< number of levels
+  std::int32_t limit;  ///< most pixels of a level; 0 = no limit
+  float scale;         ///< levels per pixel
 };
 
 [[nodiscard]] TileRule tile_rule(double clip_limit, const Grid& grid, int depth);
 
-/// How the pixels above the limit are spread: `each` to every level, one more to each `step`-th
-/// from 0 on, `rest` of them.
+/// Redistribution of clipped pixels: `each` to every level, and one more to every `step`-th from 0
+/// on, `rest` times.
 struct Spread {
   std::uint32_t each;
   std::uint32_t step;
@@ -61,13 +62,13 @@ EQUALUX_HD Spread spread_of(std::uint32_t clipped, std::uint32_t bins) {
   const std::uint32_t step = rest == 0 ? 1 : bins / rest;
   return {each, step, rest};
 }
-/// What a level gets of it.
+/// Pixels that a level receives.
 EQUALUX_HD std::uint32_t spread_to(const Spread& spread, std::uint32_t level) {
   const bool one_more = level % spread.step == 0 && level / spread.step < spread.rest;
   return spread.each + (one_more ? 1 : 0);
 }
 
-/// Makes a tile's table of its counts, which are clipped. `levels` has room for rule.bins.
+/// Makes a tile's table; clips `counts`. `levels` has room for rule.bins.
 template <typename Sample>
 void make_table(const TileRule& rule, std::uint32_t* counts, Sample* levels) {
   const auto bins = static_cast<std::size_t>(rule.bins);
@@ -92,7 +93,7 @@ void make_table(const TileRule& rule, std::uint32_t* counts, Sample* levels) {
   }
 }
 
-/// A pixel's level in the tables of the four tiles that it lies between.
+/// Levels of a pixel in the tables of the four tiles around it.
 struct Corners {
   float above_left;
   float above_right;
@@ -100,7 +101,7 @@ struct Corners {
   float below_right;
 };
 
-/// Their mean, rounded. `of_right` and `of_below` are weights.
+/// Bilinear mean, rounded; `of_right` and `of_below` are weights.
 EQUALUX_HD std::int32_t mixed(const Corners& c, float of_right, float of_below) {
   const float of_left = 1.0F - of_right;
   const float above = c.above_left * of_left + c.above_right * of_right;

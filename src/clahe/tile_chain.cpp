@@ -7,7 +7,7 @@
 namespace equalux {
 namespace {
 
-/// Adaptive equalization by the chain that parameters and format ask for.
+/// Adaptive equalization filter, with the chain that parameters and format need.
 class ClaheFilter final : public ToneFilter<ClaheParams, ClaheBackend, TileChain> {
  public:
   ClaheFilter(const ClaheParams& params, std::unique_ptr<ClaheBackend> backend)

@@ -9,7 +9,7 @@ namespace equalux {
 TileAxis::TileAxis(int tile_count, int cells) : tiles(tile_count) {
   for (int i = 0; i <= tiles; ++i)
     edge.push_back(static_cast<int>(std::int64_t{i} * cells / tiles));
-  // Twice the middle: a whole number.
+  // Twice the centre, a whole number.
   const auto middle = [this](int tile) {
     const auto i = static_cast<std::size_t>(tile);
     return edge[i] + edge[i + 1] - 1;

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-/// Bytes as text (RFC 4648, section 4), for states in JSON.
+/// Base64 (RFC 4648, section 4), for bytes in JSON states.
 namespace equalux {
 
 [[nodiscard]] std::string base64_text(std::string_view bytes);
-/// The bytes of such a text, with its padding; nothing where it is none.
+/// Decodes a text with its padding; nothing where it is no base64.
 [[nodiscard]] std::optional<std::string> base64_bytes(std::string_view text);
 
 }  // namespace equalux

@@ -4,34 +4,35 @@
 
 #include <equalux/image.h>
 
-/// What is asked of CUDA about frames of others, in a build without it too.
+/// Queries about frames in CUDA memory, also for builds without CUDA.
 namespace equalux {
 
-/// Memory for frames on the device that is current; the host cannot reach it.
+/// Returns the allocator of frames on the current device, which the host cannot reach.
 [[nodiscard]] const ImageMemory& cuda_frame_memory();
 
-/// The device in whose memory a frame lies. Throws Error(usage) where it lies in none's, and
-/// Error(unavailable) without CUDA.
+/// Returns the device in whose memory a frame lies. Throws Error(usage) where it lies in none's,
+/// and Error(unavailable) without CUDA.
 [[nodiscard]] int cuda_device_of(const void* memory);
 
-/// How far callers' streams of a device, each a cudaStream_t, have been used. Keeps none of them: a
-/// stream may be gone before the next one comes, and that may have its handle. Functions throw
+/// Marks and waits for a point in callers' streams (cudaStream_t) of a device. No stream is kept:
+/// it may be destroyed before the next one comes, even with the same handle. All functions throw
 /// Error(unavailable).
 class CudaStreamEnd {
  public:
   virtual ~CudaStreamEnd() = default;
-  /// Has what is enqueued on `stream` from now on wait for what there was at the last mark().
+  /// Makes later work on `stream` wait for the work before the last mark().
   virtual void order(void* stream) = 0;
-  /// Ends at what `stream` has until now. A stream that is being captured into a graph is not
-  /// marked, nor ordered: whoever launches the graph does that.
+  /// Marks the work that `stream` has up to now. A stream that is captured into a graph is neither
+  /// marked nor ordered: whoever launches the graph must order it.
   virtual void mark(void* stream) = 0;
-  /// Waits for what there was at the last mark().
+  /// Waits for the work before the last mark().
   virtual void finish() = 0;
 };
 
 [[nodiscard]] std::unique_ptr<CudaStreamEnd> make_cuda_stream_end(int device);
 
-/// Orders `stream` behind what `before` has until now, both of the device, once and by such an end.
+/// Makes later work on `stream` wait for the work that `before` has up to now; both are streams of
+/// the device.
 void cuda_wait(int device, void* stream, void* before);
 
 }  // namespace equalux

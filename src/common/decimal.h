@@ -5,17 +5,17 @@
 #include <optional>
 #include <string_view>
 
-/// Decimals of parameters, kept exact.
+/// Decimals of parameters, kept exactly.
 namespace equalux {
 
 inline constexpr int kMaxDecimalPlaces = 9;
-inline constexpr std::int64_t kDecimalLimit = std::int64_t{1} << 31;  ///< of the magnitude
+inline constexpr std::int64_t kDecimalLimit = std::int64_t{1} << 31;  ///< bound of the magnitude
 
 [[nodiscard]] constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// digits · 10^-places
+/// Decimal number, digits · 10^-places.
 struct Decimal {
   std::int64_t digits = 0;
   int places = 0;
@@ -28,8 +28,8 @@ struct Decimal {
   return power;
 }
 
-/// "-12.50": at most kMaxDecimalPlaces places (zeros at the end not counted), below 2^31 in
-/// magnitude.
+/// Parses a decimal as "-12.50": at most kMaxDecimalPlaces places, not counting trailing zeros, and
+/// below 2^31 in magnitude.
 [[nodiscard]] inline std::optional<Decimal> decimal_from(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -54,7 +54,7 @@ struct Decimal {
   return value;
 }
 
-/// The value times 10^places, which is whole.
+/// Value times 10^places, a whole number.
 [[nodiscard]] constexpr std::int64_t scaled(const Decimal& value, int places) {
   return value.digits * power_of_ten(places - value.places);
 }

@@ -11,7 +11,7 @@
 namespace equalux {
 namespace {
 
-/// Whether each filter takes what the one before makes of frames of the format.
+/// Returns true where each filter takes the results of the one before, for frames of this format.
 bool goes_through(const std::vector<std::unique_ptr<Filter>>& filters, PixelFormat format) {
   for (const auto& filter : filters) {
     if (!filter->accepts(format)) return false;
@@ -39,7 +39,7 @@ ImageDesc FilterChain::configure(const ImageDesc& input) {
 }
 
 bool FilterChain::works_in_place() const {
-  // The first of several is done with the frame before the last one writes.
+  // With several filters, the first is done with the frame before the last one writes.
   return filters_.size() != 1 || filters_.front()->works_in_place();
 }
 
@@ -78,7 +78,7 @@ void load_filters(const std::vector<std::unique_ptr<Filter>>& filters, std::stri
     throw Error(ExitCode::usage, "the filters' state is of another chain, must be of " +
                                      std::to_string(filters.size()) + " filters");
   }
-  // A filter is as it was where its own does not fit; those before it have taken theirs by then.
+  // A filter whose load() throws is unchanged; the ones before it are restored.
   std::vector<std::string> before;
   std::size_t taken = 0;
   try {

@@ -5,7 +5,7 @@
 namespace equalux {
 namespace {
 
-/// A filter that knows its recipe, whatever its backend.
+/// Filter that knows its recipe, on either backend.
 class FilterOfRecipe : public Filter {
  public:
   explicit FilterOfRecipe(RecipePtr recipe) : recipe_(std::move(recipe)) {}
@@ -15,7 +15,7 @@ class FilterOfRecipe : public Filter {
   RecipePtr recipe_;
 };
 
-/// Options are those of a backend.
+/// Changeable filter; Options are those of a backend.
 template <typename Options>
 class ChangeableFilter final : public FilterOfRecipe {
  public:
@@ -46,7 +46,7 @@ class ChangeableFilter final : public FilterOfRecipe {
   bool update(const OptionValues& values) override {
     RecipePtr recipe = recipe_->with(values);
     if (!recipe->retune(*filter_)) {
-      // What was added up of the frames before would be lost.
+      // A new filter would lose the sum of curves.
       if (FilterCurves* curves = filter_->curves(); curves != nullptr && curves->sum())
         return false;
       std::unique_ptr<Filter> made = recipe->make(options_);
@@ -64,7 +64,7 @@ class ChangeableFilter final : public FilterOfRecipe {
  private:
   Options options_;
   std::unique_ptr<Filter> filter_;
-  ImageDesc in_desc_;  // width 0 until configured
+  ImageDesc in_desc_;  // width is 0 until configured
   ImageDesc out_desc_;
   Fractions fractions_;
 };

@@ -12,13 +12,13 @@
 
 #include "src/common/option_table.h"
 
-/// A filter's parameters, whichever filter's: what a spec says, read once.
+/// Recipes of filters: parameters of any filter, parsed once from a spec.
 namespace equalux {
 
 class FilterRecipe;
 using RecipePtr = std::shared_ptr<const FilterRecipe>;
 
-/// Makes filters of fixed parameters. Threads may share it.
+/// Fixed parameters of a filter, from which filters are made. Threads may share it.
 class FilterRecipe {
  public:
   FilterRecipe() = default;
@@ -26,42 +26,44 @@ class FilterRecipe {
   FilterRecipe(const FilterRecipe&) = delete;
   FilterRecipe& operator=(const FilterRecipe&) = delete;
 
-  /// The filter's, as in filter_list().
+  /// Returns the filter's name, as in filter_list().
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::span<const Option> options() const = 0;
-  /// The value of one of them as it is written; empty where it is not set.
+  /// Returns the value of an option as text; empty where it is not set.
   [[nodiscard]] virtual std::string text(std::string_view key) const = 0;
-  /// A recipe with other values of some options. Throws Error(usage) for what cannot be read.
+  /// Returns a recipe with other values of some options. Throws Error(usage) for values that cannot
+  /// be read.
   [[nodiscard]] virtual RecipePtr with(const OptionValues& values) const = 0;
 
-  /// The rules that the parameters break, as violations() tells them.
+  /// Lists the rules that the parameters break, as violations() does.
   [[nodiscard]] virtual std::vector<std::string> violations(
       Backend backend, const ImageDesc* desc = nullptr) const = 0;
-  /// True for the formats that its filters take.
+  /// Returns true for formats that its filters take.
   [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
-  /// The one format of the results; nothing where each has that of its frame.
+  /// Returns the format of all results; nothing where a result has the format of its frame.
   [[nodiscard]] virtual std::optional<PixelFormat> output_format() const = 0;
 
-  /// Throw Error(usage) for parameters that are no good, and Error(unavailable).
+  /// Makes a filter. Throws Error(usage) for invalid parameters, and Error(unavailable).
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CpuOptions& options) const = 0;
   [[nodiscard]] virtual std::unique_ptr<Filter> make(const CudaOptions& options) const = 0;
-  /// Gives a filter of such a recipe these parameters, where it can take them without forgetting
-  /// the frames it has seen. Throws Error(usage) for parameters that are no good.
+  /// Gives these parameters to a filter made from such a recipe, where it can keep its temporal
+  /// state; else returns false. Throws Error(usage) for invalid parameters.
   [[nodiscard]] virtual bool retune(Filter& filter) const = 0;
 };
 
-/// What a spec says, over the defaults of every `equalize`. Throws Error(usage) for an unknown
-/// filter or key or an unreadable value, and what reading a file that it names throws.
+/// Parses a spec, with `equalize` as the defaults of the filter `equalize`. Throws Error(usage) for
+/// an unknown filter or key and for an unreadable value, and what reading a file that it names
+/// throws.
 [[nodiscard]] RecipePtr read_recipe(const FilterSpec& spec, const EqualizeParams& equalize = {});
 
-/// A filter of a recipe whose options may change by key and value: by its own means where it can
-/// keep what it knows of the frames before, else as another filter in its place.
+/// Makes a filter whose options may change by key and value: it keeps its temporal state where it
+/// can, and is replaced by a new one inside otherwise.
 [[nodiscard]] std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CpuOptions& options);
 [[nodiscard]] std::unique_ptr<Filter> make_changeable(RecipePtr recipe, const CudaOptions& options);
-/// What such a filter makes its results by now; null of any other filter.
+/// Returns the present recipe of such a filter; null for other filters.
 [[nodiscard]] RecipePtr recipe_of(const Filter& filter);
 
-/// A filter that takes other parameters and keeps what it knows of the frames before.
+/// Base of filters that can take other parameters and keep their temporal state.
 template <typename Params>
 class TunableFilter : public Filter {
  public:
@@ -71,7 +73,7 @@ class TunableFilter : public Filter {
       set_option(next, key, value);
     return retune(next);
   }
-  /// False where that takes a new filter. Throws Error(usage) for parameters that are no good.
+  /// Returns false where the change needs a new filter. Throws Error(usage) for invalid parameters.
   virtual bool retune(const Params& params) = 0;
 
  protected:
@@ -79,15 +81,15 @@ class TunableFilter : public Filter {
   Params params_;
 };
 
-/// False for filters that take no other parameters.
+/// Passes parameters to a filter; returns false for filters that take none.
 template <typename Params>
 bool retune(Filter& filter, const Params& params) {
   auto* tunable = dynamic_cast<TunableFilter<Params>*>(&filter);
   return tunable != nullptr && tunable->retune(params);
 }
 
-/// Sets options, whatever their order: one that replaces another goes before it, so that both are
-/// seen to be set. Throws Error(usage) for a key that `options` lack.
+/// Sets options in any order: an option that replaces another is set first, so that both are known
+/// to be set. Throws Error(usage) for a key that `options` lack.
 template <typename Params>
 void set_options(Params& params, std::string_view owner, std::span<const Option> options,
                  const OptionValues& values) {
@@ -99,14 +101,14 @@ void set_options(Params& params, std::string_view owner, std::span<const Option>
     if (option_of(owner, options, key).replaces.empty()) set_option(params, key, value);
 }
 
-/// violations(), by a name that members of the same one do not hide.
+/// Calls violations() where a member of the same name hides it.
 template <typename Params>
 [[nodiscard]] std::vector<std::string> clauses_of(const Params& params, Backend backend,
                                                   const ImageDesc* desc) {
   return violations(params, backend, desc);
 }
 
-/// output_format(), for parameters that have it.
+/// Calls output_format() for parameters that have it.
 template <typename Params>
 [[nodiscard]] std::optional<PixelFormat> format_of_results(const Params& params) {
   if constexpr (requires { output_format(params); }) {
@@ -116,8 +118,8 @@ template <typename Params>
   }
 }
 
-/// Parameters of one type, for which set_option(), option_text(), violations(), takes() and the
-/// factories are overloaded, and output_format() where results have a format of their own.
+/// Recipe of one type of parameters, for which set_option(), option_text(), violations(), takes()
+/// and the factories are overloaded, and output_format() where results have a format of their own.
 template <typename Params>
 class ParamsRecipe final : public FilterRecipe {
  public:
@@ -157,13 +159,13 @@ class ParamsRecipe final : public FilterRecipe {
   Params params_;
 };
 
-/// A filter of the list: what is told of it, and how its parameters are read.
+/// Filter of the list, with the function that parses its parameters.
 struct FilterRow {
   FilterInfo info;
   std::function<RecipePtr(const FilterSpec& spec, const EqualizeParams& equalize)> read;
 };
 
-/// The row of a filter whose parameters begin with `begin(equalize)`.
+/// Makes the row of a filter whose parameters start from `begin(equalize)`.
 template <typename Params, typename Begin>
 [[nodiscard]] FilterRow filter_row(const FilterInfo& info, Begin begin) {
   return {info, [info, begin](const FilterSpec& spec, const EqualizeParams& equalize) {

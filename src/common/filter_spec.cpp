@@ -2,7 +2,7 @@
 
 #include "src/common/option_values.h"
 
-/// Specs of filters from text.
+/// Parsing of filter specs.
 namespace equalux {
 
 std::string FilterSpec::text() const {

@@ -8,8 +8,8 @@
 
 namespace equalux {
 
-/// Largest absolute difference of two frames of floats of one desc; infinity where one of the two
-/// is not a number.
+/// Returns the largest absolute difference of two float frames with the same desc; infinity where
+/// a value is NaN.
 [[nodiscard]] inline float worst_difference(const ConstImageView& a, const ConstImageView& b) {
   float worst = 0;
   for (int p = 0; p < traits(a.desc.format).planes; ++p) {

@@ -1,7 +1,7 @@
 #pragma once
 
-/// fmt's core, which formats in its library: its other headers, and spdlog's, format again in every
-/// file that includes them, which takes a compiler seconds each. It is the fmt of spdlog.
+/// Core header of fmt, the one that spdlog uses. Formatting then is compiled once, in fmt's
+/// library; its other headers and spdlog's compile it in every file, which takes seconds each.
 #ifdef SPDLOG_FMT_EXTERNAL
 #include <fmt/core.h>
 #else

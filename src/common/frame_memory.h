@@ -4,18 +4,18 @@
 #include <cstdlib>
 #include <memory>
 
-/// Memory of frames, and of planes as large as they.
+/// Memory of frames, and of planes of that size.
 namespace equalux {
 
-/// Rows begin at multiples of it, in bytes: a line of the caches.
+/// Alignment of rows in bytes, a cache line.
 inline constexpr std::size_t kRowAlignment = 64;
 
-/// At least `bytes`, aligned to kRowAlignment and not initialised; null where memory is short.
-/// Large ones lie in huge pages where the system has them. std::free() takes it back.
+/// Returns at least `bytes`, aligned to kRowAlignment and not initialised; null where memory is
+/// short. Large blocks use huge pages where the system has them. Free with std::free().
 [[nodiscard]] void* allocate_frame(std::size_t bytes);
 
-/// Gives memory of allocate_frame() whose contents nobody needs back to the system; the next one to
-/// write there gets new pages. Nothing happens where the system cannot take it.
+/// Returns the pages of memory from allocate_frame() to the system; contents are lost, and later
+/// writes get new pages. Does nothing where the system cannot do that.
 void forget_frame(void* memory, std::size_t bytes) noexcept;
 
 struct FreeFrame {

@@ -3,14 +3,14 @@
 #include <type_traits>
 #include <utility>
 
-/// Callables handed down a call, without a copy and without an allocation.
+/// References to callables for parameters, without copy or allocation.
 namespace equalux {
 
 template <typename Signature>
 class FunctionRef;
 
-/// Refers to a callable that somebody else owns, and that must live as long as this is called: made
-/// for parameters, never for members.
+/// Reference to a callable that is owned elsewhere and must live as long as this is called: for
+/// parameters, not for members.
 template <typename Result, typename... Arguments>
 class FunctionRef<Result(Arguments...)> {
  public:

@@ -36,8 +36,8 @@ class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
   Logger::Sink sink_;
 };
 
-/// How many bytes of `text` at `at` are one control character: those of ASCII, and U+0080 to
-/// U+009F.
+/// Returns the length in bytes of a control character at `at`, 0 if there is none: those of ASCII,
+/// and U+0080 to U+009F.
 std::size_t control_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -90,14 +90,14 @@ void Logger::format(LogLevel level, fmt::string_view text, fmt::format_args args
   if (!writes(level)) return;
   try {
     lines_->log(spdlog_level(level), printable(without_secrets(fmt::vformat(text, args))));
-  } catch (const std::exception&) {  // No memory: also where an exception must not come from.
+  } catch (const std::exception&) {  // no memory; nothing may be thrown here
   }
 }
 
 void Logger::hide(std::string secret, std::string shown) {
   if (secret.empty()) return;
   const std::lock_guard lock(secrets_mutex_);
-  // Of two of which one is a part of the other, the longer goes first: nothing of it may be left.
+  // Longer secrets come first: of a secret that contains another, nothing may be left.
   const auto at = std::find_if(secrets_.begin(), secrets_.end(), [&](const auto& entry) {
     return entry.first == secret || entry.first.size() < secret.size();
   });
@@ -121,7 +121,7 @@ void Logger::send_to(Sink sink) {
 
 void Logger::set_level(LogLevel level) {
   lines_->set_level(spdlog_level(level));
-  // Times matter to whoever reads a debug log, and only there.
+  // Only debug logs show times.
   lines_->set_pattern(level <= LogLevel::debug ? "%n %H:%M:%S.%e %t %l: %v" : "%n: %v");
 }
 

@@ -15,27 +15,27 @@ namespace spdlog {
 class logger;
 }
 
-/// The program's log: stderr only, so that frames on stdout are never mixed with it.
+/// Log of the program, on stderr only, so that it never mixes with frames on stdout.
 namespace equalux {
 
 enum class LogLevel { trace, debug, info, warn, error, off };
 
-/// `text` as a terminal may show it: control characters, which it would obey, become \n, \t or
-/// \x1b. Names of files, tags and texts of libraries hold any.
+/// Escapes control characters, which a terminal would obey, as \n, \t or \x1b. Names of files, tags
+/// and messages of libraries may contain them.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// "1 frame", "2 frames"
+/// Returns a count with its noun: "1 frame", "2 frames".
 [[nodiscard]] std::string counted(std::uint64_t count, std::string_view what);
 
-/// Every line is printable(). Thread-safe, but for send_to(). Writing never throws: a line that
-/// cannot be written is lost.
+/// Logger. Every line is printable(). Thread-safe except for send_to(). Writing never throws: a
+/// line that cannot be written is lost.
 class Logger {
  public:
-  /// Where lines go in place of stderr.
+  /// Receiver of lines in place of stderr.
   using Sink = std::function<void(LogLevel, std::string_view line)>;
 
   [[nodiscard]] bool writes(LogLevel level) const noexcept;
-  /// A line as it is.
+  /// Writes a line without formatting.
   void write(LogLevel level, std::string_view line) noexcept;
 
   template <typename... Args>
@@ -55,13 +55,14 @@ class Logger {
     format(LogLevel::error, text, fmt::make_format_args(args...));
   }
 
-  /// From now on every line has `shown` wherever `secret` stands, also in what libraries say.
-  /// Nothing is hidden for an empty one. Thread-safe.
+  /// Replaces `secret` by `shown` in every later line, also in messages of libraries. An empty
+  /// secret hides nothing. Thread-safe.
   void hide(std::string secret, std::string shown);
-  /// `text` as lines have it, for what is written past the log.
+  /// Returns `text` with secrets replaced, for output past the log.
   [[nodiscard]] std::string without_secrets(std::string text) const;
 
-  /// Sends lines to a sink, in a process whose log another one shows. Without one they are lost.
+  /// Sends lines to a sink, in a process whose log another one shows. With an empty sink they are
+  /// lost.
   void send_to(Sink sink);
   void set_level(LogLevel level);
 
@@ -72,17 +73,17 @@ class Logger {
 
   std::shared_ptr<spdlog::logger> lines_;
   mutable std::mutex secrets_mutex_;
-  std::vector<std::pair<std::string, std::string>> secrets_;  // and what is shown, longest first
+  std::vector<std::pair<std::string, std::string>> secrets_;  // with replacements, longest first
 };
 
-/// The one logger. Usable before set_up_logging(): warnings and above then.
+/// Returns the logger. Before set_up_logging() it writes warnings and errors.
 Logger& logger();
 
-/// Makes another copy's of this code the one logger; for modules, which write to the program's.
-/// Before any thread writes.
+/// Makes the program's logger that of this copy of the code; for modules. Call it before any thread
+/// writes.
 void share_logger(Logger& of_program) noexcept;
 
-/// Level by name (trace, debug, info, warn, error, off). Throws Error(usage) for another one.
+/// Sets the level by name (trace, debug, info, warn, error, off). Throws Error(usage) for others.
 void set_up_logging(std::string_view level);
 
 }  // namespace equalux

@@ -7,10 +7,11 @@
 #include <string_view>
 #include <vector>
 
-/// "Did you mean": the known name that a mistyped one is close to.
+/// "Did you mean": the known name closest to a mistyped one.
 namespace equalux {
 
-/// Letters to insert, delete or replace, or neighbours to swap, to turn `a` into `b`.
+/// Returns the edit distance of two words: letters to insert, delete or replace, or neighbours to
+/// swap.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -31,7 +32,7 @@ namespace equalux {
   return last[b.size()];
 }
 
-/// The closest of `names`, or empty where none is close enough to be what was meant.
+/// Returns the closest of `names`, or an empty text where none is close enough.
 template <typename Names>
 [[nodiscard]] std::string nearest_name(std::string_view wrong, const Names& names) {
   const std::size_t bound = std::max<std::size_t>(1, wrong.size() / 3);
@@ -47,7 +48,7 @@ template <typename Names>
   return nearest;
 }
 
-/// "a, b or c"
+/// Returns a list as "a, b or c".
 template <typename Names>
 [[nodiscard]] std::string list_of_names(const Names& names) {
   std::string text;

@@ -5,7 +5,7 @@
 namespace equalux {
 namespace {
 
-/// What an option's range is without the value that 0 stands for.
+/// Range of an option, without the value that 0 stands for.
 std::string plain_range(const Option& option) {
   if (!option.range.empty()) return std::string(option.range);
   if (option.least >= option.most) return {};
@@ -14,7 +14,7 @@ std::string plain_range(const Option& option) {
   return option.unit.empty() ? text : text + " " + std::string(option.unit);
 }
 
-/// Names with what they mean, those of one backend at the end.
+/// Names with their meanings, those of a single backend last.
 std::string names_help(const Option& option) {
   const auto list = [&option](Backends backends) {
     std::vector<std::string> texts;
@@ -34,7 +34,7 @@ std::string names_help(const Option& option) {
 }  // namespace
 
 std::string number_text(double number) {
-  // The shortest form with an exponent is shorter than 100000, but nobody writes that.
+  // The shortest form of 100000 has an exponent, which nobody writes.
   const double size = std::abs(number);
   const bool usual = number == 0 || (size >= 1e-6 && size < 1e15);
   char text[64];
@@ -82,7 +82,7 @@ double OptionValue<double>::read(const Option& option, std::string_view text) {
     throw_usage(std::string(option.key) + " is " + quoted(text) + ", must be a number, " +
                 option_range(option));
   }
-  // The word has one spelling.
+  // Only the spelling of the word may stand for its number.
   if (has_word && *value == kWordNumber) throw_usage(out_of_range(option, number_text(*value)));
   return *value;
 }

@@ -13,14 +13,14 @@
 
 #include "src/common/option_values.h"
 
-/// Tables of options: what is declared of each one, tied to the member of a filter's parameters
-/// that it sets. Reading, telling and checking values follow from that.
+/// Tables of options: each declaration tied to the member of a filter's parameters that it sets.
+/// Reading, printing and checking values follow from it.
 namespace equalux {
 
 using Clauses = std::vector<std::string>;
 
 /// Defines the names of an enumeration, {"name", "what it means"} each in the enumerators' order,
-/// and hosts' name for the list.
+/// and the type name that hosts use.
 #define EQUALUX_DEFINE_NAMES(Enum, type, ...)             \
   template <>                                             \
   const EnumNames& names_of_enum<Enum>() {                \
@@ -29,8 +29,8 @@ using Clauses = std::vector<std::string>;
     return kAll;                                          \
   }
 
-/// Defines what public headers declare of a filter's options, NAME_options(), set_option() and
-/// option_text(), by the table that NAME_table() returns.
+/// Defines NAME_options(), set_option() and option_text() of a filter's public header, from the
+/// table that NAME_table() returns.
 #define EQUALUX_DEFINE_OPTIONS(Params, name)                                      \
   std::span<const Option> name##_options() {                                      \
     return name##_table().options();                                              \
@@ -42,22 +42,22 @@ using Clauses = std::vector<std::string>;
     return name##_table().text(params, key);                                      \
   }
 
-/// A number's shortest text that reads as the same number; without an exponent where it is one that
-/// people use.
+/// Returns the shortest text that reads as the same number; without an exponent for usual
+/// magnitudes.
 [[nodiscard]] std::string number_text(double number);
-/// The option of a key. Throws Error(usage) where the filter `owner` does not have it.
+/// Returns the option of a key. Throws Error(usage) where the filter `owner` does not have it.
 [[nodiscard]] const Option& option_of(std::string_view owner, std::span<const Option> options,
                                       std::string_view key);
 
-/// Whether a number is one that the option may have.
+/// Returns true for a number that the option allows.
 [[nodiscard]] bool in_range(const Option& option, double number);
-/// "KEY is VALUE, must be RANGE"
+/// Returns "KEY is VALUE, must be RANGE".
 [[nodiscard]] std::string out_of_range(const Option& option, const std::string& value);
-/// Whether a backend has the option, and the name that is chosen where it is one of names.
+/// Returns true where a backend has the option and, for an option of names, the chosen name.
 [[nodiscard]] bool backend_has(const Option& option, std::string_view value, Backend backend);
 
-/// How values of a type are read, told, and checked against their option. Types of one filter alone
-/// are specialised beside its table.
+/// Reading, printing and checking of a type's values. Types of a single filter are specialised
+/// beside its table.
 template <typename T>
 struct OptionValue;
 
@@ -98,7 +98,8 @@ requires std::is_enum_v<Enum>
 struct OptionValue<Enum> {
   static constexpr OptionType kType = OptionType::name;
   static const EnumNames& names() { return names_of_enum<Enum>(); }
-  /// A name that the option does not list is taken as well: the filter's rules say why not.
+  /// Reads any name of the enumeration, even if the option does not list it: the filter's rules say
+  /// why not.
   static Enum read(const Option& option, std::string_view text) {
     const std::optional<Enum> value = enum_from<Enum>(text);
     if (!value) {
@@ -115,7 +116,7 @@ struct OptionValue<Enum> {
   }
 };
 
-/// Values that may be unset: their text is empty then.
+/// Values that may be unset; their text is then empty.
 template <typename T>
 struct OptionValue<std::optional<T>> {
   static constexpr OptionType kType = OptionValue<T>::kType;
@@ -132,7 +133,7 @@ struct OptionValue<std::optional<T>> {
   }
 };
 
-/// One option, and how parameters hold it.
+/// Option, with its access to the parameters.
 template <typename Params>
 struct OptionRow {
   Option option;
@@ -140,7 +141,7 @@ struct OptionRow {
   std::function<std::string(const Params&)> text;
   std::function<void(const Option&, const Params&, Clauses&)> check = [](auto&&...) {};
 
-  /// A member, to which pointers lead from the parameters down.
+  /// Ties an option to a member, given by pointers to members from the parameters down.
   template <typename... Path>
   requires(std::is_member_pointer_v<Path>&&...) OptionRow(Option declared, Path... path)
       : option(std::move(declared)) {
@@ -165,13 +166,14 @@ struct OptionRow {
     };
   }
 
-  /// What is no member of its own. Values are checked by the filter's rules alone.
+  /// Ties an option to functions, for values that are no member. Only the filter's rules check
+  /// them.
   OptionRow(Option declared, OptionType type, decltype(set) how_to_set, decltype(text) how_to_tell)
       : option(std::move(declared)), set(std::move(how_to_set)), text(std::move(how_to_tell)) {
     option.type = type;
   }
 
-  /// An option of parameters that are a member of these, and have their own rules.
+  /// Makes an option of parameters that are a member of these and have their own rules.
   template <typename Inner>
   [[nodiscard]] static OptionRow within(Inner Params::*inner, const OptionRow<Inner>& row) {
     return {row.option, row.option.type,
@@ -181,7 +183,7 @@ struct OptionRow {
             [=](const Params& params) { return row.text(params.*inner); }};
   }
 
-  /// This row with a rule that least and most do not tell.
+  /// Adds a rule that least and most do not express.
   [[nodiscard]] OptionRow where(bool (*holds)(const Params&)) && {
     check = [holds, tell = text](const Option& row, const Params& params, Clauses& broken) {
       if (!holds(params)) broken.push_back(out_of_range(row, tell(params)));
@@ -190,11 +192,11 @@ struct OptionRow {
   }
 };
 
-/// The options of one filter.
+/// Options of one filter.
 template <typename Params>
 class OptionTable {
  public:
-  /// `owner` is the filter's name in error messages.
+  /// Makes a table; `owner` is the filter's name in error messages.
   OptionTable(std::string_view owner, std::vector<OptionRow<Params>> rows)
       : owner_(owner), rows_(std::move(rows)) {
     for (OptionRow<Params>& row : rows_) {
@@ -209,7 +211,7 @@ class OptionTable {
 
   [[nodiscard]] std::span<const Option> options() const { return options_; }
 
-  /// Throws Error(usage) for an unknown key or a value that cannot be read.
+  /// Sets an option. Throws Error(usage) for an unknown key or an unreadable value.
   void set(Params& params, std::string_view key, std::string_view value) const {
     const OptionRow<Params>& row = find(key);
     row.set(row.option, params, value);
@@ -219,7 +221,7 @@ class OptionTable {
     return find(key).text(params);
   }
 
-  /// The options that are not as by default.
+  /// Returns the options that differ from their defaults.
   [[nodiscard]] OptionValues changed(const Params& params) const {
     OptionValues values;
     for (const OptionRow<Params>& row : rows_) {
@@ -253,7 +255,7 @@ class OptionTable {
  private:
   std::string_view owner_;
   std::vector<OptionRow<Params>> rows_;
-  std::vector<Option> options_;  ///< the rows' own, side by side
+  std::vector<Option> options_;  ///< copies of the rows' options, contiguous
 };
 
 }  // namespace equalux

@@ -12,14 +12,14 @@
 
 #include "src/common/nearest_name.h"
 
-/// Values of options as text.
+/// Option values as text.
 namespace equalux {
 
 [[noreturn]] inline void throw_usage(const std::string& message) {
   throw Error(ExitCode::usage, message);
 }
 
-/// `text` with its letters A to Z small, whatever the locale.
+/// Returns `text` with A to Z in lower case, in any locale.
 [[nodiscard]] inline std::string lower_case(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -30,7 +30,7 @@ namespace equalux {
   return "'" + std::string(text) + "'";
 }
 
-/// The whole of `text` as a number, or nothing.
+/// Parses all of `text` as a number; nothing where it is none.
 template <typename Number>
 [[nodiscard]] std::optional<Number> number_from(std::string_view text) {
   Number value = 0;
@@ -49,7 +49,7 @@ template <typename Number>
   }
 }
 
-/// The value of a key, the first one where it has several; null where it has none.
+/// Returns the value of a key, the first if there are several; null where there is none.
 [[nodiscard]] inline const std::string* find_value(const OptionValues& values,
                                                    std::string_view key) {
   for (const auto& [name, value] : values)
@@ -57,7 +57,8 @@ template <typename Number>
   return nullptr;
 }
 
-/// Throws Error(usage) for a key that `owner` does not know, naming the one meant or all of them.
+/// Throws Error(usage) for a key that `owner` does not know; the message names the nearest key or
+/// all.
 [[noreturn]] inline void refuse_key(std::string_view owner, std::string_view key,
                                     const std::vector<std::string_view>& keys) {
   const std::string nearest = nearest_name(key, keys);

@@ -6,16 +6,16 @@
 
 #include <equalux/filter.h>
 
-/// Times of the stages of one frame on the CPU.
+/// Times of the stages of a frame on the CPU.
 namespace equalux {
 
-/// Reads the clock only where somebody wants the times.
+/// Clock of stages, which reads the time only where somebody wants it.
 class StageClock {
  public:
   explicit StageClock(std::vector<StageTime>* times) : times_(times) {
     if (times_ != nullptr) last_ = Clock::now();
   }
-  /// Ends a stage that began with the one before it.
+  /// Ends a stage, which began where the one before it ended.
   void lap(std::string_view stage) {
     if (times_ == nullptr) return;
     const Clock::time_point now = Clock::now();

@@ -7,15 +7,15 @@
 
 #include "src/common/option_values.h"
 
-/// Numbers out of a filter's saved state, which may come from anywhere. Throw Error(usage), and
-/// nlohmann::json::exception where the text has another shape.
+/// Numbers of a filter's saved state, which may come from anywhere. The functions throw
+/// Error(usage) for a number that does not fit, and nlohmann::json::exception for another type.
 namespace equalux {
 
 [[noreturn]] inline void refuse_number() {
   throw_usage("the state is damaged: a number is out of range");
 }
 
-/// A whole number: JSON's others would be cut off or have no such value.
+/// Reads a whole number in a range; other JSON numbers would be truncated or undefined.
 [[nodiscard]] inline std::int64_t whole(const nlohmann::json& from, std::int64_t least,
                                         std::int64_t most) {
   const bool fits = from.is_number_unsigned()
@@ -31,7 +31,7 @@ namespace equalux {
   return static_cast<std::uint32_t>(whole(from, 0, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// A timestamp in nanoseconds: between two of these there is a difference.
+/// Reads a timestamp in nanoseconds; limited so that differences do not overflow.
 [[nodiscard]] inline std::int64_t timestamp(const nlohmann::json& from) {
   constexpr std::int64_t kFurthest = std::numeric_limits<std::int64_t>::max() / 2;
   return whole(from, -kFurthest, kFurthest);

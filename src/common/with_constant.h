@@ -4,8 +4,8 @@
 
 namespace equalux {
 
-/// Turns a run-time value into a template argument: f(std::integral_constant) of the one of kFirst,
-/// kOthers that `value` is; of the last where it is none of those before.
+/// Turns a run-time value into a template argument: calls f(std::integral_constant) with that of
+/// kFirst, kOthers which equals `value`, or with the last if no earlier one does.
 template <auto kFirst, auto... kOthers, typename Value, typename F>
 auto with_constant(Value value, const F& f) {
   if constexpr (sizeof...(kOthers) == 0) {

@@ -9,12 +9,12 @@
 
 #include "src/format/pixel_math.h"
 
-/// Where the samples of a frame lie, in the terms in which loops over them are written, for host
-/// and device. All of it follows from kFormatTraits.
+/// Memory layout of frames in the terms of loops over them, for host and device. All of it follows
+/// from kFormatTraits.
 namespace equalux {
 
-/// Sampling structure: what a cell, the least part of a frame with colours of its own, is made of.
-/// Of gray and RGB a pixel; of YCbCr a chroma sample and the luma that it covers.
+/// Sampling structure, which defines the cell, the smallest part of a frame with its own colour: a
+/// pixel of gray and RGB; of YCbCr a chroma sample with the luma it covers.
 enum class Sampling : std::uint8_t { gray, rgb, s420, s422, s444 };
 
 [[nodiscard]] constexpr Sampling sampling_of(PixelFormat format) {
@@ -25,7 +25,7 @@ enum class Sampling : std::uint8_t { gray, rgb, s420, s422, s444 };
   return t.chroma_shift_x != 0 ? Sampling::s422 : Sampling::s444;
 }
 
-/// Columns and rows of a whole cell; at the right and at the bottom a frame may have half of one.
+/// Columns and rows of a whole cell. Cells at the right and bottom edge may be cut in half.
 [[nodiscard]] constexpr int cell_columns(Sampling sampling) {
   return sampling == Sampling::s420 || sampling == Sampling::s422 ? 2 : 1;
 }
@@ -33,7 +33,7 @@ enum class Sampling : std::uint8_t { gray, rgb, s420, s422, s444 };
   return sampling == Sampling::s420 ? 2 : 1;
 }
 
-/// Cells of a frame, those in part too.
+/// Number of cells of a frame, cut ones included.
 struct CellCount {
   int columns;
   int rows;
@@ -44,25 +44,25 @@ struct CellCount {
   return {covered(desc.width, t.chroma_shift_x), covered(desc.height, t.chroma_shift_y)};
 }
 
-/// Where the samples of a component lie in the rows of a plane.
+/// Layout of a component's samples in the rows of a plane.
 struct Component {
   int plane;
-  int offset;  ///< bytes before the first one
-  int step;    ///< bytes from one to the next
+  int offset;  ///< bytes before the first sample
+  int step;    ///< bytes from one sample to the next
 };
 
-/// Of component 0 to 2: R, G, B or Y, Cb, Cr. Gray has three that are one.
+/// Component 0 to 2: R, G, B or Y, Cb, Cr. All three of gray are the same.
 [[nodiscard]] constexpr Component component_of(PixelFormat format, int index) {
   const FormatTraits& t = traits(format);
   const int plane = t.planes == 3 ? index : (t.planes == 2 && index > 0 ? 1 : 0);
   const int step = t.step[static_cast<std::size_t>(plane)];
-  // In packed 4:2:2 there are two luma samples to each of chroma.
+  // Packed 4:2:2 has two luma samples for each chroma sample.
   const bool in_pairs = t.planes == 1 && index == 0;
   return {plane, t.offset[static_cast<std::size_t>(index)],
           in_pairs ? step >> t.chroma_shift_x : step};
 }
 
-/// A frame's samples of one kind: of a component, or pixels of a plane.
+/// Samples of one component, or pixels of a plane.
 template <typename Byte>
 struct Samples {
   Byte* first = nullptr;
@@ -75,7 +75,7 @@ struct Samples {
   EQUALUX_HD Byte* at(int x, int y) const { return row(y) + static_cast<std::ptrdiff_t>(x) * step; }
 };
 
-/// Those of a component of a ConstImageView or ImageView.
+/// Samples of a component of a ConstImageView or ImageView.
 template <typename View>
 [[nodiscard]] auto samples_of(const View& view, int index) {
   const Component at = component_of(view.desc.format, index);
@@ -86,7 +86,7 @@ template <typename View>
       at.step};
 }
 
-/// The part of a frame from column x and row y on, where a cell begins.
+/// Part of a frame from column x and row y on, where a cell must begin.
 template <typename View>
 [[nodiscard]] View part_of(View view, int x, int y, int width, int height) {
   ImageDesc before = view.desc;
@@ -101,8 +101,8 @@ template <typename View>
   return view;
 }
 
-/// Byte offsets within a packed pixel of `step` bytes; alpha, the fourth sample that is copied, is
-/// -1 where there is none. In gray formats all channels are the one sample.
+/// Byte offsets within a packed pixel of `step` bytes; alpha, the copied fourth sample, is -1 where
+/// there is none. In gray formats all channels are the one sample.
 struct RgbLayout {
   int r;
   int g;
@@ -110,7 +110,7 @@ struct RgbLayout {
   int alpha;
   int step;
 
-  /// Offset of the colour that comes first, for those to whom all three are alike.
+  /// Offset of the first colour in memory, for code that treats all three alike.
   [[nodiscard]] constexpr int first() const { return r < b ? r : b; }
 };
 
@@ -119,8 +119,8 @@ struct RgbLayout {
   return {t.offset[0], t.offset[1], t.offset[2], t.alpha_offset, t.step[0]};
 }
 
-/// The first of the formats that differ from `format` only in which colour is which: of the packed
-/// ones of 8 bits gray8, rgb, rgbx or xrgb.
+/// First of the formats that differ from `format` only in the order of colours: for packed 8-bit
+/// ones gray8, rgb, rgbx or xrgb.
 [[nodiscard]] constexpr PixelFormat any_colour_order(PixelFormat format) {
   if (traits(format).model != ColorModel::rgb) return format;
   const auto alike = [](const RgbLayout& a, const RgbLayout& b) {
@@ -134,8 +134,8 @@ struct RgbLayout {
   return static_cast<PixelFormat>(first);
 }
 
-/// Rows of a line of cells of YCbCr, each sample's bytes beside the next one's. Where a cell has
-/// one row of luma, or the frame ends with half a cell, luma[1] is luma[0].
+/// Rows of a line of YCbCr cells, with samples next to each other. Where a cell has one row of
+/// luma, or is cut at the bottom, luma[1] is luma[0].
 template <typename Byte>
 struct YuvRow {
   std::array<Byte*, 2> luma;
@@ -151,8 +151,7 @@ struct LumaRows {
   int second;
 };
 
-/// Those of a ConstImageView or ImageView in planes: line `line` of cells, whose luma rows are
-/// these.
+/// Rows of line `line` of cells, with luma `rows`, in a planar ConstImageView or ImageView.
 template <typename View>
 [[nodiscard]] auto yuv_row_of(const View& view, int line, LumaRows rows) {
   return YuvRow<std::remove_pointer_t<decltype(view.row(0, 0))>>{
@@ -161,9 +160,9 @@ template <typename View>
       samples_of(view, 2).row(line)};
 }
 
-/// Chroma row `row` of a 4:2:0 frame of `height` luma rows. In interlaced frames a chroma row
-/// belongs to one field and covers two luma rows of that field; where the height leaves a field
-/// without a chroma row of its own, its last luma row joins the last chroma row.
+/// Luma rows of chroma row `row` in a 4:2:0 frame of `height` luma rows. In interlaced frames a
+/// chroma row belongs to one field and covers two luma rows of it; a last luma row whose field has
+/// no chroma row left joins the last chroma row.
 EQUALUX_HD LumaRows luma_rows_of(int row, int height, bool interlaced) {
   if (!interlaced) {
     const int first = 2 * row;
@@ -175,12 +174,12 @@ EQUALUX_HD LumaRows luma_rows_of(int row, int height, bool interlaced) {
   return {first, adopts ? first + 1 : first};
 }
 
-/// The same of any sampling.
+/// Luma rows of chroma row `row` for any sampling.
 EQUALUX_HD LumaRows luma_rows_of(Sampling sampling, int row, int height, bool interlaced) {
   return sampling == Sampling::s420 ? luma_rows_of(row, height, interlaced) : LumaRows{row, row};
 }
 
-/// The row of chroma that covers luma row `y`; undoes luma_rows_of().
+/// Chroma row that covers luma row `y`, the inverse of luma_rows_of().
 EQUALUX_HD int chroma_row_of(int y, int shift_y, int chroma_rows, bool interlaced) {
   if (shift_y == 0) return y;
   const int row = interlaced ? 2 * (y / 4) + (y & 1) : y / 2;

@@ -4,7 +4,8 @@
 
 #include <equalux/image.h>
 
-/// Arithmetic on single samples, written once for host and device. Formulas: docs/algorithm.md.
+/// Arithmetic on single samples, written once for host and device. docs/algorithm.md has the
+/// formulas.
 #if defined(__CUDACC__)
 #define EQUALUX_HD __host__ __device__ __forceinline__
 #else
@@ -13,18 +14,18 @@
 
 namespace equalux {
 
-/// Integer weights with which V is read off a YCbCr sample, 16 fractional bits.
+/// Integer weights by which V is computed from a YCbCr sample, with 16 fractional bits.
 struct YuvWeights {
   std::int32_t luma_offset;  ///< code of black: 16 or 0
   std::int32_t luma_max;     ///< M, codes from black to white: 219 or 255
-  std::int32_t red_w;        ///< of Cr in R - Y
-  std::int32_t green_u;      ///< of Cb in Y - G
-  std::int32_t green_w;      ///< of Cr in Y - G
-  std::int32_t blue_u;       ///< of Cb in B - Y
+  std::int32_t red_w;        ///< weight of Cr in R - Y
+  std::int32_t green_u;      ///< weight of Cb in Y - G
+  std::int32_t green_w;      ///< weight of Cr in Y - G
+  std::int32_t blue_u;       ///< weight of Cb in B - Y
 };
 
-/// Weights of a stream's matrix and range. From R - Y = 2 (1 - Kr) Cr and its siblings
-/// (ITU-R BT.601, BT.709, BT.2020), in units of luma codes a chroma code.
+/// Weights of a matrix and range, in luma codes for each chroma code, from R - Y = 2 (1 - Kr) Cr
+/// and the like (ITU-R BT.601, BT.709, BT.2020).
 constexpr YuvWeights yuv_weights(ColorMatrix matrix, ColorRange range) {
   const double kr = matrix == ColorMatrix::bt601   ? 0.299
                     : matrix == ColorMatrix::bt709 ? 0.2126
@@ -44,8 +45,8 @@ constexpr YuvWeights yuv_weights(ColorMatrix matrix, ColorRange range) {
           fixed(2.0 * (1.0 - kb))};
 }
 
-/// How far V lies above luma, in luma codes: max(R, G, B) - Y, rounded to nearest. Never negative,
-/// since of R - Y, G - Y and B - Y one is always at least 0.
+/// V less luma, in luma codes: max(R, G, B) - Y, rounded to nearest. Never negative, as one of R -
+/// Y, G - Y and B - Y always is at least 0.
 EQUALUX_HD std::int32_t value_above_luma(const YuvWeights& k, std::int32_t cb, std::int32_t cr) {
   const std::int32_t u = cb - 128;
   const std::int32_t w = cr - 128;
@@ -56,20 +57,20 @@ EQUALUX_HD std::int32_t value_above_luma(const YuvWeights& k, std::int32_t cb, s
   return (most + 32768) >> 16;
 }
 
-/// The value channel of a YCbCr sample, 0 to M.
+/// Value channel of a YCbCr sample, 0 to M.
 EQUALUX_HD std::int32_t yuv_value(const YuvWeights& k, std::int32_t luma, std::int32_t above) {
   const std::int32_t v = luma - k.luma_offset + above;
   return v < 0 ? 0 : (v > k.luma_max ? k.luma_max : v);
 }
 
-/// A pixel of the staged chain: hue in degrees, 0 to below 360; saturation and value 0 to 1.
+/// Pixel of the staged chain: hue in degrees, 0 to below 360; saturation and value 0 to 1.
 struct Hsv {
   float h;
   float s;
   float v;
 };
 
-/// HSV of 8-bit RGB by the usual six sectors, in single precision and a fixed order of operations.
+/// HSV of an 8-bit RGB pixel by six sectors, in single precision with a fixed order of operations.
 EQUALUX_HD Hsv rgb_to_hsv_pixel(std::int32_t r, std::int32_t g, std::int32_t b) {
   const std::int32_t most = r > g ? (r > b ? r : b) : (g > b ? g : b);
   const std::int32_t least = r < g ? (r < b ? r : b) : (g < b ? g : b);
@@ -95,7 +96,7 @@ EQUALUX_HD Hsv rgb_to_hsv_pixel(std::int32_t r, std::int32_t g, std::int32_t b) 
   return out;
 }
 
-/// Three 8-bit channels.
+/// Pixel of three 8-bit channels.
 struct Rgb {
   std::uint8_t r;
   std::uint8_t g;
@@ -107,8 +108,8 @@ EQUALUX_HD std::int32_t level_of(float x) {
   return static_cast<std::int32_t>(255.0f * x + 0.5f);
 }
 
-/// RGB of an HSV pixel: chroma c = v s, its second largest x = c (1 - |h / 60 mod 2 - 1|), and
-/// the least channel m = v - c.
+/// RGB of an HSV pixel: chroma c = v s, second largest component x = c (1 - |h / 60 mod 2 - 1|),
+/// least channel m = v - c.
 EQUALUX_HD Rgb hsv_to_rgb_pixel(const Hsv& in) {
   const float sector = in.h / 60.0f;
   const auto whole = static_cast<std::int32_t>(sector);

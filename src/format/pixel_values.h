@@ -9,13 +9,13 @@
 #include "src/format/layout.h"
 #include "src/format/pixel_math.h"
 
-/// The value channel of single pixels of any 8-bit format, for those who look at a few of them.
+/// Value channel of single pixels of any 8-bit format, for code that needs only a few.
 namespace equalux {
 
-/// The samples of a frame's pixels, in host or device memory.
+/// Samples of a frame in host or device memory.
 struct PixelValues {
   ColorModel model = ColorModel::gray;
-  Samples<const std::uint8_t> pixels;  ///< luma, or the first colour byte of each
+  Samples<const std::uint8_t> pixels;  ///< luma, or the first colour byte of each pixel
   Samples<const std::uint8_t> cb;
   Samples<const std::uint8_t> cr;
   int shift_x = 0;
@@ -37,7 +37,7 @@ struct PixelValues {
     return yuv_value(weights, at[0], above_luma(x >> shift_x, chroma_row(y)));
   }
 
-  /// Calls use(v) for the pixels begin .. end - 1 of a row in host memory.
+  /// Calls use(v) for pixels begin .. end - 1 of a row in host memory.
   template <typename Use>
   void visit_row(int y, int begin, int end, const Use& use) const {
     const std::uint8_t* at = pixels.at(begin, y);
@@ -54,7 +54,8 @@ struct PixelValues {
     const int row = chroma_row(y);
     for (int x = begin; x < end;) {
       const std::int32_t above = above_luma(x >> shift_x, row);
-      const int next = std::min(((x >> shift_x) + 1) << shift_x, end);  // of another chroma sample
+      // First pixel of the next chroma sample.
+      const int next = std::min(((x >> shift_x) + 1) << shift_x, end);
       for (; x < next; ++x, at += pixels.step)
         use(yuv_value(weights, *at, above));
     }
@@ -66,7 +67,7 @@ struct PixelValues {
   }
 };
 
-/// The pixels of a frame of any 8-bit format; `weights` are its own, or anything where it has none.
+/// Makes the PixelValues of a frame of any 8-bit format. `weights` are read for YCbCr only.
 [[nodiscard]] inline PixelValues pixel_values(const ConstImageView& in, const YuvWeights& weights,
                                               bool interlaced) {
   const FormatTraits& t = traits(in.desc.format);

@@ -6,13 +6,13 @@
 
 #include "src/format/pixel_math.h"
 
-/// Fractions of levels between two filters, and their rounding to a frame's levels at last, for
-/// host and device. docs/algorithm.md, "Fractions of levels", has the formulas.
+/// Fractions of levels between two filters, and their final rounding to a frame's levels, for host
+/// and device. docs/algorithm.md, "Fractions of levels", has the formulas.
 namespace equalux {
 
-/// The format with fractions of the levels of `format`: of 12 bits, in 16-bit words packed RGB and
-/// gray, whose values stand in the high bits. Sampling and components are the same, and so is the
-/// order of samples but in packed 4:2:2, which becomes planar. Nothing where there is none.
+/// Format with fractions for the levels of `format`: 12 bits; for packed RGB and gray 16-bit words
+/// with the value in the high bits. Sampling, components and order of samples stay, except for
+/// packed 4:2:2, which becomes planar. Nothing where there is no such format.
 [[nodiscard]] constexpr std::optional<PixelFormat> format_with_fractions(PixelFormat format) {
   switch (format) {
     case PixelFormat::gray8:
@@ -48,13 +48,13 @@ namespace equalux {
   }
 }
 
-/// The desc of a stream's frames with fractions. The format has some.
+/// Desc of a stream's frames with fractions, for formats that have them.
 [[nodiscard]] constexpr ImageDesc desc_with_fractions(ImageDesc desc) {
   desc.format = *format_with_fractions(desc.format);
   return desc;
 }
 
-/// The number, 0 to 63, of column x and row y in the 8 x 8 matrix of ordered dither.
+/// Entry, 0 to 63, for column x and row y of the 8 x 8 Bayer matrix.
 EQUALUX_HD constexpr int dither_number(int x, int y) {
   int number = 0;
   for (int bit = 0; bit < 3; ++bit)
@@ -62,13 +62,13 @@ EQUALUX_HD constexpr int dither_number(int x, int y) {
   return number;
 }
 
-/// What is added to a value of `bits` bits below its level, before those are cut off.
+/// Threshold that is added to a value with `bits` fractional bits before these are cut off.
 EQUALUX_HD constexpr int rounding_threshold(Dither dither, int x, int y, int bits) {
   if (dither == Dither::none) return (1 << bits) >> 1;
   return ((2 * dither_number(x, y) + 1) << bits) >> 7;
 }
 
-/// A value with fractions, rounded to its level, 255 at most: white has no fractions above it.
+/// Value rounded to its level, saturating at 255: white has no fractions above it.
 EQUALUX_HD constexpr int rounded_level(int value, int threshold, int bits) {
   const int level = (value + threshold) >> bits;
   return level < 255 ? level : 255;

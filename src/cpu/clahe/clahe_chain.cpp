@@ -5,9 +5,8 @@
 namespace equalux {
 namespace {
 
-/// Lines that are counted of one tile before it is the next one's turn: enough that a tile's
-/// counters are not fetched again for each, and few enough that what is prefetched for the next
-/// stays near.
+/// Lines of one tile that are counted before the next tile's: enough that a tile's counters are not
+/// fetched for each line, and few enough that prefetched pixels stay in the caches.
 constexpr int kLinesAtATime = 8;
 
 }  // namespace
@@ -44,7 +43,7 @@ TileSpan ClaheChain::tile_cells(int column) const {
   return {columns_.edge[at], columns_.edge[at + 1], column, column};
 }
 
-/// Counts some cells of a line; those that come next are brought into the caches meanwhile.
+/// Counts some cells of a line and prefetches the next ones.
 void ClaheChain::count_cells(const ConstImageView& in, int line, TileSpan cells, int next_line,
                              TileSpan next_cells, SingleTables& tables, Scratch& scratch) const {
   const Counters counters{tables, nullptr};

@@ -11,14 +11,14 @@
 #include "src/cpu/equalize/fused/planar_line.h"
 #include "src/cpu/equalize/saturation_pass.h"
 
-/// Adaptive equalization of frames of 8 bits on the CPU.
+/// Adaptive equalization of 8-bit frames on the CPU.
 namespace equalux {
 
 struct ByteTiles {
   using Levels = TileLevels;
   using Mixed = MixedLevels;
   using Colours = SaturationPass;
-  /// Unpacked input, or output on its way past the caches.
+  /// Row buffers: deinterleaved input, or output before it is streamed.
   struct Rows {
     PlanarLine line;
     std::vector<std::uint8_t> pixels;
@@ -28,13 +28,13 @@ struct ByteTiles {
   }
 };
 
-/// One thread at a time.
+/// Chain for 8-bit formats. One thread at a time.
 class ClaheChain final : public CpuTileChain<ByteTiles> {
  public:
-  /// `loops` outlive the chain.
+  /// Makes a chain; `loops` must outlive it.
   ClaheChain(const ClaheParams& params, RowExecutor& executor, const FusedRows& loops);
 
-  /// Allocates for frames of `desc`, any 8-bit format with at least as many cells as tiles.
+  /// Allocates for frames of `desc`, of any 8-bit format with at least as many cells as tiles.
   void configure(const ImageDesc& desc) override;
 
  private:
@@ -43,7 +43,7 @@ class ClaheChain final : public CpuTileChain<ByteTiles> {
   void count_lines(const ConstImageView& in, const TileBand& band, Scratch& scratch) const override;
   void count_cells(const ConstImageView& in, int line, TileSpan cells, int next_line,
                    TileSpan next_cells, SingleTables& tables, Scratch& scratch) const;
-  /// A tile's cells of a line.
+  /// Returns a tile's cells of a line.
   [[nodiscard]] TileSpan tile_cells(int column) const;
   void mix(const TileLevels& above, const TileLevels& below, int of_below,
            MixedLevels& mixed) const override;

@@ -21,16 +21,16 @@
 #include "src/equalize/tone_control.h"
 #include "src/format/layout.h"
 
-/// What the chains of tiles of every depth have in common on the CPU: histograms of tiles, counted
-/// in bands, a curve for each, and a second pass that mixes them line by line. A line is a row of
+/// Common part of the CPU's chains of tiles at every depth: histograms of tiles, counted in bands,
+/// a curve for each tile, and a second pass that mixes the curves line by line. A line is a row of
 /// cells (tile_grid.h).
 namespace equalux {
 
-/// `Depth` says what its samples need:
-/// - `Levels`, what is kept of a tile's curve, whose `level[i]` is `curve_level(i, W)`;
-/// - `Mixed`, what a mix of two of them is;
-/// - `Colours`, the pass for saturation behind tiles;
-/// - `Rows`, what one thread owns beside counters and mixes.
+/// Chain of tiles. `Depth` defines what its samples need:
+/// - `Levels`, a tile's curve, whose `level[i]` is `curve_level(i, W)`;
+/// - `Mixed`, a mix of two of them;
+/// - `Colours`, the second step of saturation;
+/// - `Rows`, row buffers of one thread.
 ///
 /// One thread at a time.
 template <typename Depth>
@@ -46,21 +46,21 @@ class CpuTileChain : public TileChain {
   using Levels = typename Depth::Levels;
   using Mixed = typename Depth::Mixed;
 
-  /// What one thread owns.
+  /// Memory of one thread.
   struct Scratch {
-    std::vector<SingleTables> tables;  // by tile column; 0 between bands
-    std::vector<Mixed> mixed;          // by tile column, of the line at hand
-    int mixed_row = -1;                // the tile row and weight that they are mixed of; -1 = none
+    std::vector<SingleTables> tables;  // by column of tiles; 0 between bands
+    std::vector<Mixed> mixed;          // by column of tiles, for the present line
+    int mixed_row = -1;                // row of tiles and weight that `mixed` is of; -1 = none
     int mixed_weight = 0;
     typename Depth::Rows rows;
   };
   struct Job {
     const ConstImageView& in;
     const ImageView& out;
-    bool streams;  // results go past the caches
+    bool streams;  // results are streamed
   };
 
-  /// The loops outlive the chain; `counting` are those whose counters bands have.
+  /// Makes a chain; the loops must outlive it. `counting` has the loops that count bands.
   template <typename ColourLoops>
   CpuTileChain(const ClaheParams& params, RowExecutor& executor, const FusedRows& counting,
                const ColourLoops& colouring)
@@ -70,17 +70,17 @@ class CpuTileChain : public TileChain {
         colours_(colouring),
         control_(params.curve) {}
 
-  /// Allocates for frames of `desc` whose curves have levels up to `max_value`; `Rows` are left to
-  /// the depth. Forgets the frames before.
+  /// Allocates for frames of `desc`, with curves of levels up to `max_value`; `Rows` are left to
+  /// the depth. Forgets earlier frames.
   void configure_tiles(const ImageDesc& desc, int max_value);
 
-  /// Appends the weights of a span's pixels as the loops want them.
+  /// Appends the weights of a span's pixels in the order of the loops.
   virtual void order_span(const std::vector<std::uint16_t>& of_right,
                           std::vector<std::uint32_t>& weights) const = 0;
-  /// Counts a band of lines tile by tile in the scratch's tables.
+  /// Counts a band of lines, tile by tile, in the scratch's tables.
   virtual void count_lines(const ConstImageView& in, const TileBand& band,
                            Scratch& scratch) const = 0;
-  /// The mix of two tiles, of which the lower one has so many 256ths.
+  /// Mixes two tiles; the lower one has a weight of so many 256ths.
   virtual void mix(const Levels& above, const Levels& below, int of_below, Mixed& mixed) const = 0;
   /// Write a line of the result.
   virtual void apply_pixels(const Job& job, int line, Scratch& scratch) const = 0;
@@ -89,7 +89,7 @@ class CpuTileChain : public TileChain {
   [[nodiscard]] LumaRows luma_rows(int line) const {
     return luma_rows_of(sampling_, line, desc_.height, interlaced_);
   }
-  /// Pixels of columns of cells, in luma where there is chroma.
+  /// Returns the first pixel, or luma column, of a column of cells.
   [[nodiscard]] std::size_t first_pixel(int cell) const {
     return static_cast<std::size_t>(std::min(cell * cell_columns(sampling_), desc_.width));
   }
@@ -106,26 +106,26 @@ class CpuTileChain : public TileChain {
   TileAxis rows_;
   std::vector<TileSpan> spans_;
   std::vector<std::size_t> weights_at_;            // by span
-  std::vector<std::uint32_t> weights_;             // of all spans, as the loops want them
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  std::vector<std::uint32_t> weights_;             // of all spans, in the order of the loops
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each thread
   typename Depth::Colours colours_;
 
  private:
   void order_weights();
-  /// What takes memory is there before frames move that need it.
+  /// Allocates for the second step of saturation, before frames need it.
   void prepare_colours();
   void count_band(const ConstImageView& in, TileBand& band, Scratch& scratch) const;
   void make_curve(int tile, const tone::Frame& frame);
-  /// What the pass after the tiles does with a frame's colours.
+  /// Sets the rule of the second step for a frame.
   void set_colours(const saturation::Rule& rule);
   void mix_line(int line, Scratch& scratch) const;
   void apply_line(const Job& job, int line, Scratch& scratch) const;
 
-  int max_value_ = 255;  // of the curves
+  int max_value_ = 255;  // largest level of the curves
   std::vector<TileBand> bands_;
   TileMakers makers_;
-  std::vector<Levels> levels_;      // by tile, row after row
-  std::vector<CurveTable> curves_;  // the same, where k follows them
+  std::vector<Levels> levels_;      // by tile, row by row
+  std::vector<CurveTable> curves_;  // as levels_, where k depends on the curves
   tone::Control control_;
 };
 
@@ -240,7 +240,7 @@ void CpuTileChain<Depth>::set_colours(const saturation::Rule& rule) {
   colours_.set(rule, mean_curve(curves_, max_value_).data());
 }
 
-/// Mixes every tile column's curves above and below a line.
+/// Mixes the curves above and below a line for every column of tiles.
 template <typename Depth>
 void CpuTileChain<Depth>::mix_line(int line, Scratch& scratch) const {
   const int row = rows_.first[static_cast<std::size_t>(line)];

@@ -5,8 +5,8 @@
 namespace equalux {
 namespace {
 
-/// Lines whose coarse levels are made before they are counted tile by tile: enough that a tile's
-/// counters are not fetched again for each, and few enough that they stay near.
+/// Lines whose coarse levels are computed before they are counted tile by tile: enough that a
+/// tile's counters are not fetched for each line, and few enough to stay in the caches.
 constexpr int kCoarseLines = 8;
 
 }  // namespace
@@ -38,7 +38,7 @@ void DeepClaheChain::mix(const DeepTileLevels& above, const DeepTileLevels& belo
   loops_.mix(above, below, static_cast<std::uint32_t>(of_below), mixed);
 }
 
-/// Coarse levels of a line, a row of luma behind the other.
+/// Computes the coarse levels of a line, one row of luma after the other.
 void DeepClaheChain::read_coarse(const ConstImageView& in, int line, std::uint8_t* levels) const {
   const auto width = static_cast<std::size_t>(desc_.width);
   const FormatTraits& t = traits(desc_.format);

@@ -10,7 +10,7 @@
 #include "src/cpu/equalize/deep/deep_saturation_pass.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 
-/// Adaptive equalization of frames of more than 8 bits on the CPU: histograms and curves are of
+/// Adaptive equalization of frames of more than 8 bits on the CPU. Histograms and curves are of
 /// coarse levels.
 namespace equalux {
 
@@ -19,25 +19,24 @@ struct DeepTiles {
   using Mixed = DeepTileLevels;
   using Colours = DeepSaturationPass;
   struct Rows {
-    std::vector<std::uint8_t> coarse;  ///< of some lines, a row of luma or pixels after the other
-    std::vector<std::uint8_t>
-        results;  ///< on their way past the caches: four rows of plane 0's bytes
+    std::vector<std::uint8_t> coarse;   ///< coarse levels of some lines, row by row
+    std::vector<std::uint8_t> results;  ///< before they are streamed: four rows of plane 0
   };
   static std::uint32_t curve_level(std::uint32_t level, std::uint32_t curve) {
     return deep_tiles::curve_level(level, curve);
   }
 };
 
-/// One thread at a time.
+/// Chain for formats of more than 8 bits. One thread at a time.
 class DeepClaheChain final : public CpuTileChain<DeepTiles> {
  public:
-  /// The loops outlive the chain.
+  /// Makes a chain; the loops must outlive it.
   DeepClaheChain(const ClaheParams& params, RowExecutor& executor,
                  const DeepTileRows& loops = deep_tile_rows(),
                  const FusedRows& counting = fused_rows(), const DeepRows& colouring = deep_rows());
 
-  /// Allocates for frames of `desc`, any format of more than 8 bits with at least as many cells as
-  /// tiles.
+  /// Allocates for frames of `desc`, of any format of more than 8 bits with at least as many cells
+  /// as tiles.
   void configure(const ImageDesc& desc) override;
 
  private:

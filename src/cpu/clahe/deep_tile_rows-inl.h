@@ -1,8 +1,8 @@
-// The SIMD bodies of deep_tile_rows.h; included once for each target.
+// SIMD bodies of deep_tile_rows.h; included once for each target.
 //
-// Words become numbers in single precision by shifting and masking 32-bit lanes: a vector of even
-// columns and one of odd ones. No step needs the lanes in another order, and pixels that share a
-// chroma sample meet in the same lane.
+// Lane layout: a float vector of even columns and one of odd columns. Words become floats by shifts
+// and masks in 32-bit lanes, so that no step permutes lanes and pixels that share a chroma sample
+// are in the same lane.
 #if defined(EQUALUX_DEEP_TILE_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_DEEP_TILE_ROWS_INL_H
 #undef EQUALUX_DEEP_TILE_ROWS_INL_H
@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::deep_tile_loops {
 namespace HWY_NAMESPACE {
 
-/// A target whose quotients may not be rounded to nearest is served by the plain C++ loops.
+/// Plain C++ loops for targets whose quotients may not be rounded to nearest.
 DeepTileRows target_deep_tile_rows() {
   return scalar_deep_tile_rows();
 }
@@ -27,7 +27,7 @@ HWY_AFTER_NAMESPACE();
 
 #else
 
-// Each builds on the one before.
+// Order matters: the second header uses the first.
 // clang-format off
 #include "src/cpu/equalize/deep/deep_vectors-inl.h"
 #include "src/cpu/equalize/deep/deep_values-inl.h"
@@ -42,14 +42,14 @@ using namespace deep_loops::HWY_NAMESPACE;  // NOLINT(google-build-using-namespa
 using DS = hn::Repartition<float, D8>;
 using VS = hn::Vec<DS>;
 
-/// Vectors of a block, whose look-ups are far from where their places are stored.
+/// Vectors of a block, enough that no look-up waits for its recently stored index.
 constexpr std::size_t kBlockVectors = kBlock / kWords;
 
-/// Added to a number of single precision up to 2^22, it makes it round to a whole one, to nearest,
-/// which then stands in the low bits.
+/// 1.5 2^23: a sum with it in single precision is rounded to the nearest whole number, up to 2^22,
+/// which stands in the low bits.
 constexpr float kRounding = 12582912.0F;
 
-/// Words less 2^15, as numbers with a sign.
+/// Words less 2^15, signed.
 HWY_INLINE VI16 centred(V16 words) {
   return hn::BitCast(DI16(), hn::Xor(words, hn::Set(D16(), std::uint16_t{0x8000})));
 }
@@ -57,7 +57,7 @@ HWY_INLINE V16 join_words(V32 even, V32 odd) {
   return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16>(odd)), hn::BitCast(D16(), even));
 }
 
-/// A number for each word of a vector.
+/// Float for each word of a vector.
 struct Halves {
   VS even, odd;
 };
@@ -73,7 +73,7 @@ void mix(const DeepTileLevels& above, const DeepTileLevels& below, std::uint32_t
   const D32 d32;
   const auto weights =
       hn::BitCast(DI16(), hn::Set(d32, (deep_tiles::kFullWeight - of_below) | of_below << 16));
-  // What taking 2^15 off both levels took off the sum, and a half.
+  // Restores what subtracting 2^15 from both levels took off the sum, and adds a half.
   const V32 more = hn::Set(d32, 32768 * deep_tiles::kFullWeight + deep_tiles::kFullWeight / 2);
   const auto sums = [&](V32 pairs) HWY_ATTR {
     const VI32 sum = sum_of_products(centred(hn::BitCast(d, pairs)), weights);
@@ -88,7 +88,8 @@ void mix(const DeepTileLevels& above, const DeepTileLevels& below, std::uint32_t
   }
 }
 
-/// By vector the weights of even columns, then those of odd ones; of each the left tile's below.
+/// Orders weights: for each vector those of even columns, then of odd ones; the left tile's is the
+/// low word.
 void order_weights(const std::uint16_t* of_right, std::size_t n, std::uint32_t* weights) {
   for (std::size_t i = 0; i < (n + kWords - 1) / kWords * kWords; ++i) {
     const std::size_t at = i % kWords;
@@ -98,20 +99,20 @@ void order_weights(const std::uint16_t* of_right, std::size_t n, std::uint32_t* 
   }
 }
 
-/// Where the values of a block lie among the coarse levels.
+/// Positions of the values of a block between coarse levels.
 struct BlockPlaces {
   alignas(64) std::uint16_t v[2][kBlock];
   alignas(64) std::uint16_t level[2][kBlock];
-  // By vector those of even columns, then those of odd ones.
+  // For each vector those of even columns, then of odd ones.
   alignas(64) float beyond[2][kBlock];
 };
 
-/// What the values of a vector become, and by which gains.
+/// Results for the values of a vector, and their gains.
 struct Changes {
   Halves v, value, gain;
 };
 
-/// Values by the tiles left and right of a span.
+/// Results for values by the tiles left and right of a span.
 class SpanValues {
  public:
   SpanValues(const deep_tiles::Form& form, const DeepTileSpan& span)
@@ -125,7 +126,7 @@ class SpanValues {
     pairs_[deep_tiles::kLevels] = pairs_[deep_tiles::kLevels - 1];
   }
 
-  /// Keeps the places of a vector of values, of a row of the block.
+  /// Stores the positions of a vector of values, for a row of the block.
   HWY_INLINE void keep(V16 v, std::size_t row, std::size_t at, BlockPlaces& block) const {
     const Halves values = numbers_of(v);
     const auto place = [&](VS value, float* beyond) HWY_ATTR {
@@ -152,14 +153,14 @@ class SpanValues {
   }
 
  private:
-  /// deep_tiles::value_of() of every second column, of the first one's level on.
+  /// deep_tiles::value_of() of every second column, from the first one's level on.
   HWY_INLINE VS value(const std::uint16_t* level, const float* beyond,
                       const std::uint32_t* weights) const {
     const V32 weight = hn::LoadU(D32(), weights);
     const auto mixed = [&](const std::uint16_t* at, V32 w) HWY_ATTR {
       return hn::BitCast(D64(), sum_of_products(look_up(at), hn::BitCast(DI16(), w)));
     };
-    // In each lane the mix at a level, below, and at the next one.
+    // Mix at a level in the low half of each 64-bit lane, at the next level in the high half.
     const V64 first = mixed(level, hn::DupEven(weight));
     const V64 second = mixed(level + 2, hn::DupOdd(weight));
     const VI32 here =
@@ -175,7 +176,7 @@ class SpanValues {
         to_codes_);
   }
 
-  /// The pairs of levels[0], levels[4], levels[8] ... and of the levels behind them.
+  /// Pairs at levels[0], levels[4], levels[8] ... and at the next levels, in one load each.
   HWY_INLINE VI16 look_up(const std::uint16_t* levels) const {
     const auto at = [&](std::size_t i) HWY_ATTR {
       std::int64_t pairs;
@@ -206,10 +207,10 @@ class SpanValues {
   alignas(64) std::uint32_t pairs_[deep_tiles::kLevels + 16];
 };
 
-/// deep_tiles::scaled() of a vector of codes, of which `black` is 0.
+/// deep_tiles::scaled() of a vector of codes; `black` is the code of 0.
 HWY_INLINE V16 scale_codes(V16 codes, VS black, const Changes& by) {
   const Halves c = numbers_of(codes);
-  // Its low bits are those of black.
+  // The sum ends in the code, with that of black added.
   const VS rounding = hn::Add(hn::Set(DS(), kRounding), black);
   const auto scaled = [&](VS code, VS of, VS value, VS gain) HWY_ATTR {
     const VS from_v = hn::Sub(hn::Sub(code, black), of);
@@ -220,8 +221,8 @@ HWY_INLINE V16 scale_codes(V16 codes, VS black, const Changes& by) {
                     scaled(c.odd, by.v.odd, by.value.odd, by.gain.odd));
 }
 
-/// Calls keep(i, at) for every vector of a row, then apply(i, at), block by block; `at` is the
-/// vector's first column in the block.
+/// Calls keep(i, at) for every vector of a block, then apply(i, at); `at` is the vector's first
+/// column in the block.
 template <typename Keep, typename Apply>
 HWY_INLINE void in_tile_blocks(std::size_t n, const Keep& keep, const Apply& apply) {
   const std::size_t vectors = (n + kWords - 1) / kWords;
@@ -234,7 +235,7 @@ HWY_INLINE void in_tile_blocks(std::size_t n, const Keep& keep, const Apply& app
   }
 }
 
-/// A vector of gray or packed pixels, in planes of words.
+/// Vector of gray or packed pixels, in planes of words.
 template <std::size_t kPlanes>
 struct PixelPlanes {
   V16 plane[kPlanes];
@@ -261,7 +262,7 @@ struct PixelPlanes {
       hn::StoreInterleaved4(plane[0], plane[1], plane[2], plane[3], d, words);
     }
   }
-  /// The largest colour; `first` is the plane of the first one.
+  /// Largest colour; `first` is the plane of the first colour.
   HWY_INLINE V16 most(std::size_t first) const {
     if constexpr (kPlanes == 1) {
       return plane[0];
@@ -272,7 +273,7 @@ struct PixelPlanes {
   }
 };
 
-/// The vectors of a row of pixels, the last of them copied where it is not whole.
+/// Vectors of a row of pixels; the tail is a copy.
 template <std::size_t kPlanes>
 class PixelRow {
  public:
@@ -297,14 +298,14 @@ class PixelRow {
   alignas(64) std::uint8_t rest_[kStep];
 };
 
-/// Calls use(planes) with the words of a pixel as a constant.
+/// Calls use(planes) with the words of a pixel as a compile-time constant.
 template <typename Use>
 HWY_INLINE void with_planes(const RgbLayout& pixel, const Use& use) {
   with_constant<std::size_t{1}, std::size_t{3}, std::size_t{4}>(
       static_cast<std::size_t>(pixel.step / 2), use);
 }
 
-/// Levels that fit a byte each.
+/// Stores levels that fit in a byte.
 HWY_INLINE void store_bytes(V16 levels, std::uint8_t* to) {
   const hn::Rebind<std::uint8_t, D16> d;
   hn::StoreU(hn::DemoteTo(d, hn::BitCast(DI16(), levels)), d, to);
@@ -331,7 +332,8 @@ void coarse_pixels(const DeepSamples& form, const RgbLayout& pixel, const std::u
   });
 }
 
-/// Calls use(layout of chroma, rows of luma), both as constants. Only shared chroma has two rows.
+/// Calls use(layout of chroma, rows of luma), both as compile-time constants. Only shared chroma
+/// has two rows.
 template <typename Use>
 HWY_INLINE void with_tile_form(DeepChroma chroma_form, int row_count, const Use& use) {
   with_constant<DeepChroma::pairs, DeepChroma::shared, DeepChroma::each>(
@@ -344,7 +346,7 @@ HWY_INLINE void with_tile_form(DeepChroma chroma_form, int row_count, const Use&
       });
 }
 
-/// Values above luma of a vector of columns.
+/// V less luma of a vector of columns.
 template <DeepChroma kChroma>
 HWY_INLINE V16 above_luma(const YuvValues& values, const YuvRowIn& in) {
   ChromaCodes<kChroma> chroma;
@@ -410,7 +412,7 @@ void apply_pixels(const deep_tiles::Form& form, const RgbLayout& pixel, const De
   });
 }
 
-/// deep_tiles::scaled_chroma() of vectors, by means of gains.
+/// deep_tiles::scaled_chroma() of vectors, by mean gains.
 class ScaledChroma {
  public:
   explicit ScaledChroma(const DeepSamples& form)
@@ -422,7 +424,7 @@ class ScaledChroma {
   HWY_INLINE V16 operator()(V16 codes, VS even_mean, VS odd_mean) const {
     const Halves c = numbers_of(codes);
     const auto scaled = [&](VS code, VS mean) HWY_ATTR {
-      // The middle is even, so that halves go where they would go without it.
+      // The middle is even, so that adding it does not change how halves are rounded.
       const VS rounded = hn::Add(hn::Mul(hn::Sub(code, middle_), mean), base_);
       return hn::BitCast(D32(), hn::Min(hn::Max(rounded, least_), most_));
     };

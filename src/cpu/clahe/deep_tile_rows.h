@@ -9,33 +9,34 @@
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/format/layout.h"
 
-/// The inner loops of adaptive equalization of more than 8 bits, over a row or a span of one (or
-/// over a row of chroma with its one or two rows of luma), compiled for every SIMD target and
-/// chosen once. The arithmetic is src/clahe/deep_tiles.h.
+/// Inner loops of adaptive equalization of more than 8 bits, over a row or a span of one, or over a
+/// row of chroma with its one or two rows of luma. They are compiled for every SIMD target and
+/// chosen once. src/clahe/deep_tiles.h has the arithmetic.
 namespace equalux {
 
-/// The curve of a tile, or a mix of two: deep_tiles::curve_level() by coarse level.
+/// Curve of a tile, or mix of two: deep_tiles::curve_level() by coarse level.
 struct DeepTileLevels {
   alignas(64) std::uint16_t level[deep_tiles::kLevels];
 };
 
-/// What a span of a row is mixed from: the tiles left and right of it, and the weight of the right
-/// one by pixel, as order_weights() made them.
+/// Tiles left and right of a span, and the weight of the right one for each pixel, from
+/// order_weights().
 struct DeepTileSpan {
   const DeepTileLevels& left;
   const DeepTileLevels& right;
   const std::uint32_t* weights;
 };
 
-/// One target's loops. `n` counts pixels; rows have no alignment; in and out rows are the same or
-/// do not overlap; nothing outside them is read or written. All targets give the same bytes.
+/// Loops of one target. `n` counts pixels; rows may have any alignment; input and output rows are
+/// the same memory or do not overlap; nothing outside them is read or written. All targets give the
+/// same bytes.
 struct DeepTileRows {
   std::string_view target;
 
-  /// The coarse level of every pixel, a byte each.
+  /// Computes the coarse level of every pixel, a byte each.
   void (*coarse_pixels)(const DeepSamples& form, const RgbLayout& pixel, const std::uint8_t* in,
                         std::size_t n, std::uint8_t* levels);
-  /// The same of luma; `levels` has a row for each of luma.
+  /// Computes the coarse level of every luma sample; `levels` has a row for each row of luma.
   void (*coarse_yuv)(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
                      std::uint8_t* const levels[2]);
 
@@ -43,11 +44,11 @@ struct DeepTileRows {
   void (*mix)(const DeepTileLevels& above, const DeepTileLevels& below, std::uint32_t of_below,
               DeepTileLevels& mixed);
 
-  /// Weights of the right tile by pixel, in the order and form that the loops want; room for
-  /// deep_weight_room(n).
+  /// Orders the weights of the right tile, one for each pixel, as the loops need them; `weights`
+  /// has room for deep_weight_room(n).
   void (*order_weights)(const std::uint16_t* of_right, std::size_t n, std::uint32_t* weights);
 
-  /// Gray, or packed pixels.
+  /// Scales gray or packed pixels.
   void (*apply_pixels)(const deep_tiles::Form& form, const RgbLayout& pixel,
                        const DeepTileSpan& span, const std::uint8_t* in, std::size_t n,
                        std::uint8_t* out);
@@ -56,16 +57,18 @@ struct DeepTileRows {
                     const YuvRowOut& out);
 };
 
-/// Numbers that the weights of n pixels take, the same for every target: whole vectors.
+/// Room for the weights of n pixels, whole vectors of any target.
 [[nodiscard]] constexpr std::size_t deep_weight_room(std::size_t n) {
   return (n + 63) / 64 * 64;
 }
 
-/// Plain C++, for machines without a known SIMD target and as the reference of the others.
+/// Returns the plain C++ loops, for machines without a known SIMD target and as reference of the
+/// others.
 [[nodiscard]] const DeepTileRows& scalar_deep_tile_rows();
-/// The best target of this machine. The environment variable EQUALUX_SIMD names another one.
+/// Returns the best target of this machine. The environment variable EQUALUX_SIMD names another
+/// one.
 [[nodiscard]] const DeepTileRows& deep_tile_rows();
-/// Every target that this build holds and this machine runs, best first, plain C++ last.
+/// Returns every target that this build has and this machine runs, best first, plain C++ last.
 [[nodiscard]] std::vector<DeepTileRows> all_deep_tile_rows();
 
 }  // namespace equalux

@@ -9,7 +9,7 @@ namespace equalux {
 namespace deep_tile_loops {
 namespace {
 
-// Rows have no alignment.
+// Words may have any alignment.
 std::uint32_t word_at(const std::uint8_t* at) {
   std::uint16_t word;
   std::memcpy(&word, at, sizeof word);
@@ -24,7 +24,7 @@ std::size_t bytes_of_chroma(DeepChroma chroma) {
   return chroma == DeepChroma::pairs ? 4 : 2;
 }
 
-/// The colours of a packed pixel, and the largest.
+/// Colours of a packed pixel, and the largest.
 struct Pixel {
   std::array<std::int32_t, 3> c;
   std::int32_t v;
@@ -77,7 +77,7 @@ void order_weights(const std::uint16_t* of_right, std::size_t n, std::uint32_t* 
   std::copy_n(of_right, n, weights);
 }
 
-/// What a pixel's value becomes.
+/// Result for a pixel's value, and its gain.
 struct Change {
   float value;
   float gain;
@@ -110,8 +110,8 @@ void apply_pixels(const deep_tiles::Form& form, const RgbLayout& pixel, const De
   }
 }
 
-/// Scales the luma that one chroma sample covers, then the chroma sample. Where a cell has fewer
-/// columns than others, its last one counts for those that it lacks.
+/// Scales the luma that one chroma sample covers, then the chroma sample. In a cut cell the last
+/// column counts twice.
 void apply_yuv(const deep_tiles::Form& form, DeepChroma chroma, int rows, const DeepTileSpan& span,
                const YuvRowIn& in, std::size_t n, const YuvRowOut& out) {
   const DeepSamples& samples = form.samples;

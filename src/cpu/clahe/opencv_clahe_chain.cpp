@@ -48,8 +48,8 @@ void OpencvClaheChain::update(const ClaheParams& params) {
 void OpencvClaheChain::process(const ConstImageView& in, const ImageView& out,
                                const FrameContext& context) {
   StageClock clock(context.timings);
-  // All of them before anything is written: in place, the mirrored lines would not be there any
-  // more.
+  // All tiles are counted before anything is written: in place, mirrored lines would be
+  // overwritten.
   executor_.for_rows(grid_.x.tiles * grid_.y.tiles, [&](int begin, int end, int slot) {
     Scratch& scratch = scratch_[static_cast<std::size_t>(slot)];
     for (int tile = begin; tile < end; ++tile) {
@@ -106,7 +106,7 @@ void OpencvClaheChain::make_table(int tile, Scratch& scratch) {
   std::fill(scratch.counts.begin(), scratch.counts.end(), 0);
 }
 
-/// The four levels of a value side by side, for each span of the row.
+/// Joins the four levels of each value, for each span of the row.
 void OpencvClaheChain::take_quads(std::size_t above, std::size_t below, Scratch& scratch) const {
   if (scratch.mixed && scratch.above == above && scratch.below == below) return;
   scratch.mixed = true;

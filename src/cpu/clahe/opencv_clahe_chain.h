@@ -11,13 +11,13 @@
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 
-/// `clahe` with the bytes of cv::createCLAHE, on the CPU.
+/// Filter `clahe` with the bytes of cv::createCLAHE, on the CPU.
 namespace equalux {
 
-/// One thread at a time.
+/// Chain for gray8 and gray16_le. One thread at a time.
 class OpencvClaheChain final : public TileChain {
  public:
-  /// The loops outlive the chain.
+  /// Makes a chain; the loops must outlive it.
   OpencvClaheChain(const ClaheParams& params, RowExecutor& executor,
                    const FusedRows& counting = fused_rows(),
                    const OpencvRows& mixing = opencv_rows());
@@ -29,7 +29,7 @@ class OpencvClaheChain final : public TileChain {
   void update(const ClaheParams& params) override;
 
  private:
-  /// Neighbouring pixels between the same two tiles of a row.
+  /// Run of pixels between the same two columns of tiles.
   struct Span {
     int begin;
     int end;
@@ -37,12 +37,12 @@ class OpencvClaheChain final : public TileChain {
     std::size_t right;
   };
   struct Scratch {
-    SingleTables tables{};              // of 8 bits; 0 between tiles
+    SingleTables tables{};              // 8 bits; 0 between tiles
     std::vector<std::uint32_t> counts;  // by level; 0 between tiles
-    std::vector<std::uint32_t> quads;   // of 8 bits, as OpencvRows takes them, 256 by span
-    std::size_t above = 0;              // the rows of tiles that they are of
+    std::vector<std::uint32_t> quads;   // 8 bits: tables of OpencvRows, 256 entries for each span
+    std::size_t above = 0;              // row of tiles above, that quads are made of
     std::size_t below = 0;
-    bool mixed = false;  // they are of this frame
+    bool mixed = false;  // quads are of this frame
   };
 
   void count_tile(const ConstImageView& in, int tile, Scratch& scratch) const;
@@ -59,10 +59,10 @@ class OpencvClaheChain final : public TileChain {
   opencv::Grid grid_;
   opencv::TileRule rule_{};
   std::vector<Span> spans_;
-  // Tables by tile, row after row; of one of both depths, with one level more behind the last.
+  // Tables by tile, row by row, for one of the depths, with one level more behind the last.
   std::vector<std::uint8_t> bytes_levels_;
   std::vector<std::uint16_t> words_levels_;
-  std::vector<Scratch> scratch_;  // by slot
+  std::vector<Scratch> scratch_;  // one for each thread
 };
 
 }  // namespace equalux

@@ -32,7 +32,7 @@ using VF = hn::Vec<DF>;
 using VI = hn::Vec<DI>;
 constexpr std::size_t kLanes = hn::MaxLanes(DF());
 
-/// mixed() of a vector of pixels, in its order and without a fused operation.
+/// mixed() of a vector of pixels, in the same order and without fused operations.
 HWY_INLINE VI mix(VF above_left, VF above_right, VF below_left, VF below_right, VF of_right,
                   float of_below) {
   const DF d;
@@ -84,7 +84,7 @@ void mix_words(const WordCorners& corners, const float* of_right, float of_below
   for (; i + kLanes <= n; i += kLanes) {
     const auto word = hn::BitCast(d16, hn::LoadU(bytes, in + 2 * i));
     const VI at = hn::BitCast(di, hn::ShiftLeft<1>(hn::PromoteTo(du, word)));
-    // A look-up brings the next level along.
+    // The 32-bit gather also reads the next level, which is masked off.
     const auto level = [&](const std::uint16_t* table) HWY_ATTR {
       const auto two = hn::GatherOffset(du, reinterpret_cast<const std::uint32_t*>(table), at);
       return hn::ConvertTo(df, hn::BitCast(di, hn::And(two, hn::Set(du, 65535))));

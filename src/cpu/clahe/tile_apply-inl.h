@@ -1,5 +1,5 @@
-// The loops of tile_rows.h; included after fused_rows-inl.h, whose parts they use, once for each
-// target.
+// Loops of tile_rows.h; included once for each target, after fused_rows-inl.h, whose parts they
+// use.
 #if defined(EQUALUX_TILE_APPLY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_TILE_APPLY_INL_H
 #undef EQUALUX_TILE_APPLY_INL_H
@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// Without fma, or with quotients that are not rounded to nearest: plain C++.
+/// Plain C++ for targets without fused multiply-add, or whose quotients are not rounded to nearest.
 TileRows tile_rows() {
   return scalar_tile_rows();
 }
@@ -28,7 +28,7 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-/// mix_rows() of a vector of levels. The weight is a fraction of 2^15, with which this rounds
+/// mix_rows() of a vector of levels; the weight is scaled to 2^15, with which this product rounds
 /// alike.
 HWY_INLINE VI16 mix_levels(const std::uint16_t* above, const std::uint16_t* below, VI16 weight) {
   const D16 d;
@@ -38,7 +38,7 @@ HWY_INLINE VI16 mix_levels(const std::uint16_t* above, const std::uint16_t* belo
 }
 
 #if EQUALUX_VBMI
-/// Every second byte of two vectors, from `first` on.
+/// Every second byte of two vectors, beginning with `first`.
 struct SecondBytes {
   alignas(64) std::uint8_t index[64];
   constexpr explicit SecondBytes(int first) : index{} {
@@ -57,7 +57,7 @@ void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLe
     const VI16 first = mix_levels(above.level + v, below.level + v, weight);
     const VI16 second = mix_levels(above.level + v + kLanes, below.level + v + kLanes, weight);
 #if EQUALUX_VBMI
-    // Low bytes, then high bytes.
+    // Split into planes of low and high bytes, as GainLookup reads them.
     const __m512i low =
         _mm512_permutex2var_epi8(first.raw, _mm512_load_si512(kEvenBytes.index), second.raw);
     const __m512i high =
@@ -71,9 +71,9 @@ void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLe
   }
 }
 
-/// Pixels in the order of to_floats(), or one after another where triples are taken apart by
-/// GainLookup::of_triples. A weight is that of the left tile below and of the right one above, both
-/// doubled, as gain_numerator() wants them.
+/// Orders weights as to_floats() orders pixels, or as pixels lie where GainLookup::of_triples is
+/// used. The low word is twice the weight of the left tile, the high word twice that of the right
+/// one, as in gain_numerator().
 void order_weights(WeightOrder order, const std::uint16_t* of_right, std::size_t n,
                    std::uint32_t* weights) {
   constexpr std::size_t kLanes = kBytes / 4;
@@ -87,7 +87,7 @@ void order_weights(WeightOrder order, const std::uint16_t* of_right, std::size_t
 }
 
 #if !EQUALUX_VBMI
-/// Words of levels left, below, and right, above, by v.
+/// Levels of the left (low word) and right (high word) tile, by v.
 class LevelPairs {
  public:
   LevelPairs(const std::uint8_t* left, const std::uint8_t* right) {
@@ -131,7 +131,7 @@ class LevelPairs {
 using LevelPairs = GainLookup;
 #endif
 
-/// gain_numerator() as a float, of words of levels and words of weights.
+/// gain_numerator() as a float, one multiply-add of words of levels and weights.
 HWY_INLINE VF numerators(VF words, const std::uint32_t* weights) {
   const V32 w = hn::LoadU(D32(), weights);
   const VI32 levels = hn::BitCast(DI32(), words);
@@ -148,20 +148,20 @@ HWY_INLINE VF numerators(VF words, const std::uint32_t* weights) {
   return hn::ConvertTo(DF(), hn::Or(sum, hn::Set(DI32(), 1)));
 }
 
-/// Gains of the pixels of a vector.
+/// Gains of a vector of pixels.
 class SpanGains {
  public:
   SpanGains(const MixedLevels& left, const MixedLevels& right) : levels_(left.bytes, right.bytes) {}
 
   using Numbers = LevelPairs::Numbers;
   HWY_INLINE void look_up(const V8& v, Numbers& numbers) const { levels_.look_up(v, numbers); }
-  /// Of pixels v in the order of to_floats().
+  /// Gains of pixels v in the order of to_floats().
   HWY_INLINE Floats finish(const V8& v, const Numbers& numbers,
                            const std::uint32_t* weights) const {
     return gains(levels_.finish(v, numbers), to_floats(at_least_one(v)), weights);
   }
 #if EQUALUX_VBMI
-  /// Of pixels as scale_triples() wants them.
+  /// Gains of pixels in the order of scale_triples().
   HWY_INLINE Floats triples(V8 v, const std::uint32_t* weights) const {
     const V8 x = at_least_one(v);
     const auto values = [](__m128i sixteen) HWY_ATTR {
@@ -193,7 +193,7 @@ class SpanGains {
   LevelPairs levels_;
 };
 
-/// A vector of pixels in planes, their V, and its levels on their way.
+/// Vector of pixels in planes, with v and the levels in flight.
 template <std::size_t kPlanes>
 struct TilePixels {
   V8 plane[kPlanes];
@@ -201,8 +201,8 @@ struct TilePixels {
   SpanGains::Numbers levels;
 };
 
-/// Runs load(from, pixels) and store(pixels, gains, to) on vectors of pixels, the last of them
-/// copied where it is not whole. Each step has three vectors at work, as in apply_yuv_rows().
+/// Runs load(from, pixels) and store(pixels, gains, to) on vectors of pixels, the tail on a copy.
+/// Three vectors are in flight in each step, as in apply_yuv_rows().
 template <std::size_t kPlanes, typename Load, typename Store>
 HWY_INLINE void for_weighted(const SpanGains& span, const std::uint32_t* weights,
                              const std::uint8_t* in, std::size_t n, std::uint8_t* out,
@@ -301,7 +301,7 @@ void apply_tile_rgb4(const MixedLevels& left, const MixedLevels& right,
 template <std::size_t kRows, bool kShared>
 using StartedCells = Started<kRows, kShared, kCovered<kRows, kShared>, SpanGains>;
 
-/// One vector of luma columns with its chroma.
+/// Scales a vector of luma columns and its chroma.
 template <std::size_t kRows, bool kShared>
 HWY_INLINE void apply_tile_cells(const YuvVectors<kCovered<kRows, kShared>>& k,
                                  const SpanGains& span, const std::uint32_t* weights,
@@ -338,7 +338,7 @@ void apply_tile_lines(const YuvWeights& yuv, const MixedLevels& left, const Mixe
   const std::size_t whole = n / kBytes;
   const std::size_t rest = n % kBytes;
   const std::size_t vectors = whole + (rest != 0 ? 1 : 0);
-  // The last vector is copied where it is not whole.
+  // Tail: a last vector that is not whole is copied.
   const std::size_t last = rest != 0 ? whole * kBytes : 0;
   Tail<kRows, kShared> tail(advance(in, last, kShared), rest != 0 ? rest : std::min(n, kBytes));
   StartedCells<kRows, kShared> ring[4];

@@ -9,7 +9,7 @@
 namespace equalux {
 namespace {
 
-/// Pieces of counting for each thread: enough that none waits long for the last.
+/// Bands for each thread, for load balancing.
 constexpr int kBandsOfThread = 4;
 
 }  // namespace

@@ -6,31 +6,31 @@
 #include "src/cpu/common/stores.h"
 #include "src/format/layout.h"
 
-/// The inner loops of adaptive equalization over a span of a row, beside those of fused_rows.h.
-/// The arithmetic is tile_curves.h.
+/// Inner loops of adaptive equalization over a span of a row, beside those of fused_rows.h.
+/// tile_curves.h has the arithmetic.
 namespace equalux {
 
-/// The curve of a tile: curve_level() by v.
+/// Curve of a tile: curve_level() by v.
 struct TileLevels {
   alignas(64) std::uint16_t level[256];
 };
 
-/// A mix of two tiles for one row, in the form that a target's loops look up.
+/// Mix of two tiles for one row, in the form that a target's loops look up.
 struct MixedLevels {
   alignas(64) std::uint8_t bytes[512];
 };
 
-/// How the pixels of a span are grouped by a target's loops.
+/// Order of pixels in a target's loops.
 enum class WeightOrder : std::uint8_t { packed3, others };
 
-/// Rows of a span are mixed from the tiles left and right of it; `weights` is what order_weights()
-/// made for the span. `n` counts pixels; otherwise as in FusedRows.
+/// Loops of one target. They mix rows of a span from the tiles left and right of it; `weights` come
+/// from order_weights() for the span. `n` counts pixels; otherwise as in FusedRows.
 struct TileRows {
   /// mix_rows() of every level.
   void (*mix)(const TileLevels& above, const TileLevels& below, int of_below, MixedLevels& mixed);
 
-  /// Weights of the right tile by pixel, in the order and form that the loops want; room for
-  /// weight_room(n).
+  /// Orders the weights of the right tile, one for each pixel, as the loops need them; `weights`
+  /// has room for weight_room(n).
   void (*order_weights)(WeightOrder order, const std::uint16_t* of_right, std::size_t n,
                         std::uint32_t* weights);
 
@@ -47,11 +47,11 @@ struct TileRows {
                     const MixedLevels& right, const std::uint32_t* weights, const YuvRowIn& in,
                     std::size_t n, const YuvRowOut& out);
 
-  /// Copies a row's bytes, past the caches where the addresses allow it.
+  /// Copies a row's bytes with streaming stores where addresses are aligned.
   void (*stream_row)(const std::uint8_t* in, std::size_t bytes, std::uint8_t* out);
 };
 
-/// Numbers that the weights of n pixels take, the same for every target: whole vectors.
+/// Room for the weights of n pixels, whole vectors of any target.
 [[nodiscard]] constexpr std::size_t weight_room(std::size_t n) {
   return (n + 63) / 64 * 64;
 }

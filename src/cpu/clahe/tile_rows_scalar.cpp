@@ -75,8 +75,8 @@ std::uint8_t scale_chroma(std::uint8_t code, float gain_sum, float per_sample) {
   return byte_of(std::clamp(128 + tiles::round_product(code - 128, gain_sum * per_sample), 0, 255));
 }
 
-/// Scales the luma that one chroma sample covers, then the chroma sample. Where a cell has fewer
-/// columns than others, its last one counts for those that it lacks.
+/// Scales the luma that one chroma sample covers, then the chroma sample. In a cut cell the last
+/// column counts twice.
 void apply_yuv(Sampling sampling, const YuvWeights& yuv, const MixedLevels& left,
                const MixedLevels& right, const std::uint32_t* weights, const YuvRowIn& in,
                std::size_t n, const YuvRowOut& out) {
@@ -100,7 +100,8 @@ void apply_yuv(Sampling sampling, const YuvWeights& yuv, const MixedLevels& left
             y < 0 ? in.luma[r][i] : byte_of(yuv.luma_offset + tiles::round_product(y, gain[r][k]));
       }
     }
-    // Stored only now: luma[0] and luma[1] may be one row, and in and out the same memory.
+    // Stored at the end, as luma[0] and luma[1] may be the same row, and `in` and `out` the same
+    // memory.
     float sum = 0;
     for (std::size_t k = 0; k < columns; ++k) {
       float column = gain[0][k];

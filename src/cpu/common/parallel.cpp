@@ -31,7 +31,7 @@ int available_cores() {
 
 #if defined(EQUALUX_PLAIN_THREADS)
 
-// ThreadSanitizer sees these threads through, which it does not with Debian's oneTBB.
+// Plain threads for ThreadSanitizer, which cannot see the synchronisation inside Debian's oneTBB.
 struct RowExecutor::Impl {
   void for_rows(int rows, int threads, RowsBody body) {
     std::vector<std::thread> workers;
@@ -59,11 +59,11 @@ struct RowExecutor::Impl {
 
 #else
 
-/// Arenas that no executor has at the moment. oneTBB keeps seven kilobytes of each arena that has
-/// worked, even when it is gone, and programs may make a filter for each picture.
+/// Pool of unused arenas. oneTBB keeps seven kilobytes of each arena that has worked, even after
+/// its destruction, and programs may make a filter for each picture.
 class SpareArenas {
  public:
-  /// Never freed: executors may outlive what is destroyed when a program ends.
+  /// Never freed: executors may outlive static objects at exit.
   static SpareArenas& all() {
     static auto* const arenas = new SpareArenas;
     return *arenas;
@@ -82,7 +82,7 @@ class SpareArenas {
       const std::lock_guard lock(mutex_);
       spare_[threads].push_back(std::move(arena));
     } catch (const std::bad_alloc&) {
-      return;  // It goes.
+      return;  // destroys the arena
     }
   }
 
@@ -91,9 +91,9 @@ class SpareArenas {
   std::map<int, std::vector<std::unique_ptr<tbb::task_arena>>> spare_;
 };
 
-/// Each thread has a share of its own, the same in every loop over as many rows. Shares are taken
-/// in pieces, and who is done takes pieces of others: threads start late, and cores differ in
-/// speed.
+/// Scheduler: every thread has a share of the rows, the same in each loop of so many rows, which
+/// keeps them in its cache. Shares are taken in pieces, and idle threads steal pieces of others, as
+/// threads start late and cores differ in speed.
 struct RowExecutor::Impl {
   explicit Impl(int count)
       : shares(static_cast<std::size_t>(count)),
@@ -132,7 +132,7 @@ struct RowExecutor::Impl {
     });
   }
 
-  /// As many of `threads` as oneTBB gives; of more it complains, on stderr.
+  /// Largest number of threads that oneTBB allows; it warns on stderr when asked for more.
   static int most_of(int threads) {
     using tbb::global_control;
     const std::size_t most = global_control::active_value(global_control::max_allowed_parallelism);
@@ -140,7 +140,7 @@ struct RowExecutor::Impl {
   }
 
   static constexpr int kPieces = 16;
-  /// Rows of a share that somebody has taken.
+  /// Rows of a share that are taken.
   struct alignas(64) Share {
     std::atomic<int> taken{0};
   };

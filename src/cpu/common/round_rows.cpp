@@ -35,14 +35,14 @@ void round_to(const std::uint8_t* in, const RowThresholds& thresholds, int shift
   const hn::Repartition<std::uint8_t, D> bytes;
   const hn::Half<decltype(bytes)> half;
   constexpr std::size_t kLanes = hn::MaxLanes(D());
-  std::size_t at = 0;  // i modulo the period
+  std::size_t at = 0;  // column modulo the period
   const std::size_t step = kLanes % thresholds.period;
   const auto levels = [&](std::size_t i) {
     const auto words = hn::BitCast(d, hn::LoadU(bytes, in + 2 * i));
     const auto sum = hn::SaturatedAdd(words, hn::LoadU(d, thresholds.at.data() + at));
     at += step;
     if (at >= thresholds.period) at -= thresholds.period;
-    // Shifted by 4 at least, so that it is a number with a sign.
+    // At most 12 bits are left, so that the signed conversion is valid.
     return hn::DemoteTo(half, hn::BitCast(signed_words, hn::ShiftRightSame(sum, shift)));
   };
   std::size_t i = 0;
@@ -60,7 +60,7 @@ void round_to(const std::uint8_t* in, const RowThresholds& thresholds, int shift
 void round(const std::uint8_t* in, const RowThresholds& thresholds, int shift, Stores stores,
            std::size_t n, std::uint8_t* out) {
   constexpr std::uintptr_t kBytes = hn::MaxLanes(hn::ScalableTag<std::uint16_t>());
-  // Results of shorter vectors are no whole ones, which alone are streamed.
+  // Only whole vectors are streamed; results are half vectors.
   const bool streams = stores == Stores::streaming && kBytes >= 16;
   if (streams && reinterpret_cast<std::uintptr_t>(out) % kBytes == 0) {
     round_to<Stores::streaming>(in, thresholds, shift, n, out);
@@ -120,7 +120,7 @@ void scalar_round(const std::uint8_t* in, const RowThresholds& thresholds, int s
 void scalar_pack(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8_t* cr, int luma,
                  std::size_t n, std::uint8_t* out) {
   for (std::size_t i = 0; i < n; i += 2, out += 4) {
-    // The second column of half a pair is no sample, but is written.
+    // Half a pair at the end has no second column, but is written.
     out[luma] = y[i];
     out[luma + 2] = y[std::min(i + 1, n - 1)];
     out[1 - luma] = cb[i / 2];

@@ -12,11 +12,10 @@
 namespace equalux {
 namespace {
 
-/// Highway's choice of a target is one for the process: who changes it holds this.
+/// Guards Highway's chosen target, which is one for the process.
 std::mutex choice;
 
-/// Targets of this build that this machine runs and that have vectors: one bit each, the best
-/// lowest.
+/// Vector targets of this build that this machine runs: one bit each, the best one lowest.
 std::int64_t vector_targets() {
   return hwy::SupportedTargets() & HWY_TARGETS & ~std::int64_t{HWY_EMU128 | HWY_SCALAR};
 }

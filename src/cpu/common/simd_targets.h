@@ -3,32 +3,31 @@
 #include <string_view>
 #include <vector>
 
-// The VBMI target is built only where asked for, before Highway's first header.
+// Builds the VBMI target, which Highway leaves out unless asked before its first header.
 #define HWY_WANT_AVX3_DL 1
-// NEON is part of every 64-bit Arm processor. Without a choice at run time it is what the whole
-// file is compiled for, and so are constructors that the compiler makes, which Highway's pragmas do
-// not reach.
+// NEON is part of every 64-bit Arm processor. Without dispatch at run time the whole file is
+// compiled for it, including implicit constructors, which Highway's pragmas do not reach.
 #if defined(__aarch64__) && !defined(TOOLCHAIN_MISS_SYS_AUXV_H)
 #define TOOLCHAIN_MISS_SYS_AUXV_H
 #endif
 #include <hwy/targets.h>
 
-/// Whether the target being compiled has 512-bit vectors and VBMI's look-ups of bytes. Newer
-/// versions of Highway rank further targets before AVX3_DL, which have them too.
+/// True where the target being compiled has 512-bit vectors and VBMI byte permutes. Newer versions
+/// of Highway rank further targets with these before AVX3_DL.
 #define EQUALUX_VBMI (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
 
-/// The SIMD targets of this build that this machine runs, and the loops of a family compiled for
-/// each. A family's file includes this before foreach_target.h. All functions are thread-safe.
+/// SIMD targets of this build that this machine runs, and the loops of a family for each. A
+/// family's file includes this before foreach_target.h. All functions are thread-safe.
 namespace equalux {
 
-/// The name of plain C++ among the targets.
+/// Name of plain C++ among the targets.
 inline constexpr std::string_view kScalarTarget = "scalar";
 
-/// Best first, plain C++ last.
+/// Returns the targets, best first, plain C++ last.
 [[nodiscard]] std::vector<std::string_view> simd_targets();
 
-/// The target that this process uses: the best one, or what the environment variable EQUALUX_SIMD
-/// named at the first call. Throws Error(usage) where that is none of simd_targets().
+/// Returns the target that this process uses: the best one, or that of the environment variable
+/// EQUALUX_SIMD at the first call. Throws Error(usage) where it is none of simd_targets().
 [[nodiscard]] std::string_view simd_target();
 
 namespace simd_detail {
@@ -37,8 +36,8 @@ namespace simd_detail {
 void visit_targets(void (*visit)(void* context), void* context);
 }  // namespace simd_detail
 
-/// A family's loops of every target, best first, plain C++ last. `of_target` returns those of the
-/// target that HWY_DYNAMIC_DISPATCH is set to; a target that has none of its own returns `scalar`.
+/// Returns a family's loops of every target, best first, plain C++ last. `of_target` returns those
+/// of the target that HWY_DYNAMIC_DISPATCH is set to, or `scalar` where the target has none.
 template <typename Rows, typename OfTarget>
 [[nodiscard]] std::vector<Rows> loops_of_targets(OfTarget of_target, const Rows& scalar) {
   struct Visit {
@@ -56,7 +55,7 @@ template <typename Rows, typename OfTarget>
   return visit.list;
 }
 
-/// The loops of a family for simd_target(), or plain C++ where that target has none.
+/// Returns a family's loops for simd_target(), or plain C++ where that target has none.
 template <typename Rows>
 [[nodiscard]] Rows loops_in_use(const std::vector<Rows>& all) {
   for (const Rows& each : all) {
