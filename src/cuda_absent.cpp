@@ -8,7 +8,7 @@
 
 #include "src/common/cuda_memory.h"
 
-/// What stands in for cuda/ in a build without it.
+/// Replacement of cuda/ in builds without CUDA.
 namespace equalux {
 namespace {
 

@@ -13,11 +13,11 @@
 #include "src/equalize/options.h"
 #include "src/format/rounding.h"
 
-/// The filters of this build by name. A new filter is one row of rows().
+/// List of the filters of this build. A new filter is one row of rows().
 namespace equalux {
 namespace {
 
-/// Convolution with a named kernel: some of its options.
+/// Convolution with a named kernel, with a part of its options.
 FilterRow named_kernel(const OptionName& kernel) {
   std::vector<std::string_view> keys{"offset", "border", "border-value", "mode", "block"};
   if (kernel.name == "box") keys.front() = "size";
@@ -28,7 +28,7 @@ FilterRow named_kernel(const OptionName& kernel) {
   auto options = std::make_shared<std::vector<Option>>();
   for (const std::string_view key : keys)
     options->push_back(*find_option(convolve_options(), key));
-  // The row, which the program keeps, keeps the options.
+  // The row lives as long as the program and keeps the options alive.
   return filter_row<ConvolveParams>({kernel.name, kernel.help, *options, {}, {}},
                                     [kernel, options](const EqualizeParams&) {
                                       ConvolveParams params;
@@ -63,8 +63,8 @@ const std::vector<FilterRow>& rows() {
     };
     for (const OptionName& kernel : convolve_kernel_list())
       if (kernel.name != "custom") rows.push_back(named_kernel(kernel));
-    // Without a title, and so without an element, as GStreamer has no video format for its two
-    // planes of floats.
+    // No title and so no GStreamer element, as GStreamer has no video format for two planes of
+    // floats.
     rows.insert(
         rows.end(),
         {filter_row<HessianParams>({"eigenvalues",
@@ -111,8 +111,8 @@ const std::vector<FilterInfo>& filter_list() {
 RecipePtr read_recipe(const FilterSpec& spec, const EqualizeParams& equalize) {
   const FilterRow& row = find(spec);
   FilterSpec whole = spec;
-  // What `equalize` brings, and a value of the spec leaves without meaning, is not the spec's
-  // fault.
+  // Defaults of `equalize` that a value of the spec leaves without meaning are no error of the
+  // spec.
   for (auto& value : idle_beside(row.info.options, spec.options))
     whole.options.push_back(std::move(value));
   return row.read(whole, equalize);

@@ -4,8 +4,8 @@
 #include "src/common/option_table.h"
 #include "src/convolve/exact_kernel.h"
 
-/// The options of convolution, and the rules that they obey together and with frames, beside those
-/// of the kernel.
+/// Options of convolution, and its rules between options and about frames, except those of the
+/// kernel.
 namespace equalux {
 
 EQUALUX_DEFINE_NAMES(Border, "Border", {"replicate", "the frame's edge, repeated"},
@@ -19,7 +19,8 @@ EQUALUX_DEFINE_NAMES(ConvolveMode, "ConvolveMode", {"production", "the fastest o
 
 namespace {
 
-/// Commas between the weights, which make the kernel custom; none make it the usual one again.
+/// Reads weights separated by commas, which make the kernel custom; an empty text restores the
+/// default kernel.
 void set_weights(const Option&, ConvolveParams& params, std::string_view value) {
   if (value.empty()) {
     params.weights.clear();
@@ -46,7 +47,7 @@ bool always(const ConvolveParams&) {
   return true;
 }
 
-/// The rules of the numbers depend on the kernel: kernel_violations() has them.
+/// Rules of these numbers depend on the kernel; kernel_violations() has them.
 std::vector<OptionRow<ConvolveParams>> kernel_rows() {
   return {
       {{.key = "kernel",

@@ -52,13 +52,13 @@ std::string refused(const std::string& what, std::string_view text, const char* 
          std::to_string(kMaxDecimalPlaces) + " places, below 2^31";
 }
 
-/// The option of a key.
+/// Option of a key.
 const Option& option_of(std::string_view key) {
   return *find_option(convolve_options(), key);
 }
 
-/// floor(offset · divisor + divisor / 2). The whole levels of the offset are taken apart, so that
-/// no product leaves 64 bits.
+/// floor(offset · divisor + divisor / 2). Whole levels of the offset are split off, so that
+/// products fit in 64 bits.
 std::int64_t bias_of(const Decimal& offset, std::int64_t divisor) {
   const std::int64_t unit = power_of_ten(offset.places);
   std::int64_t levels = offset.digits / unit;
@@ -70,7 +70,7 @@ std::int64_t bias_of(const Decimal& offset, std::int64_t divisor) {
   return levels * divisor + (2 * fraction * divisor + divisor * unit) / (2 * unit);
 }
 
-/// Whether |S + bias| stays below 2^31 and the divisor fits, for weights below 2^62.
+/// Returns true where |S + bias| stays below 2^31 and the divisor fits, for weights below 2^62.
 bool fits(const std::vector<std::int64_t>& weights, std::int64_t divisor, const Decimal& offset) {
   if (divisor >= kSumLimit) return false;
   std::int64_t most = bias_of(offset, divisor);
@@ -82,9 +82,9 @@ bool fits(const std::vector<std::int64_t>& weights, std::int64_t divisor, const 
   return most < kSumLimit && least > -kSumLimit;
 }
 
-/// Weights of one direction, multiples of 2^-12 in units of it. What rounding leaves goes to the
-/// centre, and, where that is more than one unit, to the pairs that were rounded furthest the
-/// other way.
+/// Weights of a Gaussian in one direction, in units of 2^-12. The rounding error goes to the centre
+/// and, where it is more than one unit, to the pairs that were rounded most in the opposite
+/// direction.
 std::vector<std::int32_t> gaussian_weights(int size, double sigma) {
   const int radius = size / 2;
   std::vector<double> exact(static_cast<std::size_t>(radius) + 1);
@@ -118,7 +118,7 @@ std::vector<std::int32_t> gaussian_weights(int size, double sigma) {
   return weights;
 }
 
-/// A kernel under way, and what is wrong with its parameters.
+/// Kernel being built, with the violations of its parameters.
 struct Build {
   const ConvolveParams& params;
   ExactKernel kernel{};
@@ -126,7 +126,7 @@ struct Build {
 
   void refuse(std::string clause) { broken.push_back(std::move(clause)); }
 
-  /// Refuses what has been set and belongs to other kernels.
+  /// Refuses options that are set but belong to other kernels.
   void check_belongings() {
     const bool custom = params.kernel == "custom";
     const bool gaussian = params.kernel == "gaussian";
@@ -152,7 +152,7 @@ struct Build {
     return value.value_or(Decimal{});
   }
 
-  /// Whole weights and divisor, without common factors.
+  /// Sets whole weights and the divisor, without common factors.
   void set(std::vector<std::int64_t> weights, std::int64_t divisor, const Decimal& offset) {
     std::int64_t factor = divisor;
     for (const std::int64_t weight : weights)
@@ -176,7 +176,7 @@ struct Build {
   void make_named(const NamedKernel& named) {
     const Decimal levels = offset(named.offset);
     if (!broken.empty()) return;
-    // Not reduced: what is written above is what the backends know.
+    // Not reduced by common factors: backends recognise the table's weights.
     const std::vector<std::int64_t> weights(named.weights.begin(), named.weights.end());
     if (!fits(weights, named.divisor, levels)) {
       refuse("offset is '" + params.offset + "', must be below 2^31 after times " +

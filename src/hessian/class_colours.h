@@ -7,14 +7,13 @@
 
 #include "src/format/pixel_math.h"
 
-/// Colours of classes of pixels, and how a frame is tinted with them: integers, for host and
-/// device.
+/// Colours of pixel classes, and tinting of frames with them, in integers for host and device.
 namespace equalux {
 
-/// A colour in every form that a frame may have.
+/// Colour in every form that a frame may have.
 struct ClassColour {
   std::uint8_t r, g, b;
-  std::uint8_t gray;  ///< what stands for it in frames without colour
+  std::uint8_t gray;  ///< replacement in frames without colour
   std::uint8_t y, cb, cr;
 };
 
@@ -22,7 +21,7 @@ struct ClassColour {
 inline constexpr int kMaxClasses = 5;
 using ClassColours = std::array<ClassColour, kMaxClasses>;
 
-/// A colour with the Y'CbCr of a stream's matrix and range filled in.
+/// Returns a colour with Y'CbCr for a stream's matrix and range.
 [[nodiscard]] inline ClassColour class_colour(std::uint8_t r, std::uint8_t g, std::uint8_t b,
                                               std::uint8_t gray, ColorMatrix matrix,
                                               ColorRange range) {
@@ -49,15 +48,15 @@ using ClassColours = std::array<ClassColour, kMaxClasses>;
           code(128, c_scale * (r - luma) / (2 * (1 - kr)))};
 }
 
-/// Vessels are green.
+/// Returns the colour of vessels, green.
 [[nodiscard]] inline ClassColours vessel_colours(ColorMatrix matrix, ColorRange range) {
   ClassColours colours{};
   colours[1] = class_colour(0, 255, 0, 255, matrix, range);
   return colours;
 }
 
-/// Dark lines are blue, bright ones yellow, dark blobs magenta, bright ones red; in gray frames
-/// from white to black.
+/// Returns the colours of shapes: dark lines blue, bright lines yellow, dark blobs magenta, bright
+/// blobs red; in gray frames shades from white to black.
 [[nodiscard]] inline ClassColours shape_colours(ColorMatrix matrix, ColorRange range) {
   return {ClassColour{}, class_colour(0, 96, 255, 255, matrix, range),
           class_colour(255, 224, 0, 0, matrix, range),
@@ -68,13 +67,13 @@ using ClassColours = std::array<ClassColour, kMaxClasses>;
 /// Share of the colour in a tinted sample, of 256.
 inline constexpr std::int32_t kTint = 144;
 
-/// A tinted sample, rounded to nearest.
+/// Tinted sample, rounded to nearest.
 EQUALUX_HD std::uint8_t tinted(std::int32_t sample, std::int32_t colour) {
   return static_cast<std::uint8_t>((sample * (256 - kTint) + colour * kTint + 128) >> 8);
 }
 
-/// A chroma sample that covers `pixels` pixels, `count` of them tinted with colours that sum to
-/// `sum`: each pixel has its share.
+/// Tinted chroma sample that covers `pixels` pixels, of which `count` are tinted with colours that
+/// add up to `sum`.
 EQUALUX_HD std::uint8_t tinted_chroma(std::int32_t sample, std::int32_t sum, std::int32_t count,
                                       std::int32_t pixels) {
   const std::int32_t kept = sample * (256 * pixels - kTint * count);

@@ -7,9 +7,9 @@
 
 #include "src/format/pixel_math.h"
 
-/// Arithmetic of the Hessian family on single samples, written once for host and device. Every
-/// multiplication that meets an addition is an explicit fma, in a fixed order: all backends give
-/// the same bits. Formulas: docs/hessian.md.
+/// Arithmetic of the Hessian filters on single samples, written once for host and device. Every
+/// product that is added is an explicit fma, in a fixed order, so that all backends give the same
+/// bits. docs/hessian.md has the formulas.
 namespace equalux {
 
 /// a · b + c, rounded once.
@@ -21,7 +21,7 @@ EQUALUX_HD float fused_add(float a, float b, float c) {
 #endif
 }
 
-/// The root, rounded to nearest.
+/// Square root, rounded to nearest.
 EQUALUX_HD float rounded_root(float x) {
 #if defined(__CUDA_ARCH__)
   return __fsqrt_rn(x);
@@ -30,7 +30,7 @@ EQUALUX_HD float rounded_root(float x) {
 #endif
 }
 
-/// The quotient, rounded to nearest.
+/// Quotient, rounded to nearest.
 EQUALUX_HD float rounded_quotient(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fdiv_rn(a, b);
@@ -47,7 +47,7 @@ EQUALUX_HD float magnitude(float x) {
 #endif
 }
 
-/// Luma of 8-bit RGB, 0 to 255: ITU-R BT.601's weights in 8 bits, rounded to nearest.
+/// Luma of 8-bit RGB, 0 to 255, with ITU-R BT.601's weights in 8 bits, rounded to nearest.
 EQUALUX_HD std::int32_t luma_of_rgb(std::int32_t r, std::int32_t g, std::int32_t b) {
   return (77 * r + 150 * g + 29 * b + 128) >> 8;
 }
@@ -57,7 +57,7 @@ EQUALUX_HD std::int32_t value_of_rgb(std::int32_t r, std::int32_t g, std::int32_
   return r > g ? (r > b ? r : b) : (g > b ? g : b);
 }
 
-/// What a channel is of an 8-bit RGB pixel, 0 to 255.
+/// Channel of an 8-bit RGB pixel, 0 to 255.
 EQUALUX_HD std::int32_t channel_of_rgb(HessianChannel channel, std::int32_t r, std::int32_t g,
                                        std::int32_t b) {
   switch (channel) {
@@ -74,8 +74,8 @@ EQUALUX_HD std::int32_t channel_of_rgb(HessianChannel channel, std::int32_t r, s
   }
 }
 
-/// One pass with an even kernel: w[0] x(0), then w[k] (x(-k) + x(k)) for k = 1 .. radius. x(k) is
-/// the sample k steps on.
+/// Sum with an even kernel: w[0] x(0), then w[k] (x(-k) + x(k)) for k = 1 .. radius. x(k) is the
+/// sample k steps on.
 template <typename Samples>
 EQUALUX_HD float even_sum(const float* w, int radius, const Samples& x) {
   float sum = w[0] * x(0);
@@ -84,7 +84,7 @@ EQUALUX_HD float even_sum(const float* w, int radius, const Samples& x) {
   return sum;
 }
 
-/// One pass with an odd kernel: w[1] (x(1) - x(-1)), then w[k] (x(k) - x(-k)) for k = 2 .. radius.
+/// Sum with an odd kernel: w[1] (x(1) - x(-1)), then w[k] (x(k) - x(-k)) for k = 2 .. radius.
 template <typename Samples>
 EQUALUX_HD float odd_sum(const float* w, int radius, const Samples& x) {
   float sum = w[1] * (x(1) - x(-1));
@@ -93,20 +93,19 @@ EQUALUX_HD float odd_sum(const float* w, int radius, const Samples& x) {
   return sum;
 }
 
-/// |first| <= |second|; where they are equal, first <= second.
+/// Eigenvalues with |first| <= |second|; where these are equal, first <= second.
 struct Eigenvalues {
   float first;
   float second;
 };
 
-/// What eigenvalues_by_root() wants the root of: the diagonal's half difference squared plus hxy
-/// squared.
+/// Radicand of eigenvalues_by_root(): half the diagonal's difference squared, plus hxy squared.
 EQUALUX_HD float squared_root_term(float hxx, float hxy, float hyy) {
   const float half = 0.5f * (hxx - hyy);
   return fused_add(half, half, hxy * hxy);
 }
 
-/// Eigenvalues by the mean of the diagonal and the root of squared_root_term().
+/// Eigenvalues from the mean of the diagonal and the root of squared_root_term().
 EQUALUX_HD Eigenvalues eigenvalues_by_root(float hxx, float hyy, float root) {
   const float middle = 0.5f * (hxx + hyy);
   const float least = middle - root;
@@ -115,8 +114,8 @@ EQUALUX_HD Eigenvalues eigenvalues_by_root(float hxx, float hyy, float root) {
   return {most, least};
 }
 
-/// Eigenvalues of [hxx hxy; hxy hyy]: the mean of the diagonal, minus and plus a root, which is the
-/// common term of the report's section 3.1 without the misprint of its equations 6 to 8.
+/// Eigenvalues of [hxx hxy; hxy hyy]: the mean of the diagonal minus and plus a root, the common
+/// term of the report's section 3.1 without the misprint in its equations 6 to 8.
 EQUALUX_HD Eigenvalues hessian_eigenvalues(float hxx, float hxy, float hyy) {
   return eigenvalues_by_root(hxx, hyy, rounded_root(squared_root_term(hxx, hxy, hyy)));
 }

@@ -6,7 +6,7 @@
 #include "src/hessian/hessian_weights.h"
 #include "src/hessian/vessel_math.h"
 
-/// The options of the Hessian family, and the rules that they obey together and with frames.
+/// Options of the Hessian filters, and their rules between options and about frames.
 namespace equalux {
 
 EQUALUX_DEFINE_NAMES(HessianDerivative, "HessianDerivative",
@@ -31,7 +31,7 @@ EQUALUX_DEFINE_NAMES(ShapesOutput, "ShapesOutput",
                      {"classes",
                       "GRAY8: 0 none, 1 dark line, 2 bright line, 3 dark blob, 4 bright blob"})
 
-/// Numbers with commas between them.
+/// Numbers separated by commas.
 template <>
 struct OptionValue<std::vector<double>> {
   static constexpr OptionType kType = OptionType::text;
@@ -69,7 +69,7 @@ OptionRow<Params> sigma_row(double least) {
           &Params::sigma};
 }
 
-/// The options that all three filters have.
+/// Options that all three filters have.
 template <typename Params>
 std::vector<OptionRow<Params>> common_rows(const EnumNames& derivatives) {
   return {{{.key = "truncate",
@@ -90,7 +90,7 @@ std::vector<OptionRow<Params>> common_rows(const EnumNames& derivatives) {
            &Params::channel}};
 }
 
-/// A table of some rows with the common ones behind the first.
+/// Table of some rows, with the common ones after the first.
 template <typename Params>
 OptionTable<Params> table_of(std::string_view owner, std::vector<OptionRow<Params>> rows,
                              const EnumNames& derivatives) {
@@ -153,7 +153,7 @@ const OptionTable<ShapesParams>& shapes_table() {
 
 const OptionTable<VesselParams>& vessel_table() {
   using P = VesselParams;
-  // Without sobel-laplacian, which has no scale.
+  // sobel-laplacian is left out, as it has no scale.
   static const EnumNames derivatives{"VesselDerivative", all_derivatives().names.first(2)};
   static const OptionTable<P> table = table_of<P>(
       "vessel",
@@ -219,7 +219,7 @@ const OptionTable<VesselParams>& vessel_table() {
   return table;
 }
 
-/// How far the kernels of a scale reach.
+/// Checks that the kernels of a scale do not reach too far.
 void check_reach(Clauses& broken, const Option& sigma, double value, double truncate) {
   if (!in_range(sigma, value) || !(truncate >= kMinTruncate && truncate <= kMaxTruncate)) return;
   if (gaussian_radius(value, truncate) <= kMaxGaussianRadius) return;

@@ -10,7 +10,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-/// Sampled at 0 .. radius, so that all of -radius .. radius sum to 1.
+/// Gaussian sampled at 0 .. radius; all samples of -radius .. radius sum to 1.
 Doubles gaussian(double sigma, int radius) {
   Doubles half(static_cast<std::size_t>(radius) + 1);
   double sum = 0;
@@ -24,7 +24,7 @@ Doubles gaussian(double sigma, int radius) {
   return half;
 }
 
-/// The weight at any step of an even kernel given by its half.
+/// Weight of an even kernel at any step, from its half.
 double at(const Doubles& half, int k) {
   const auto index = static_cast<std::size_t>(std::abs(k));
   return index < half.size() ? half[index] : 0;
@@ -37,7 +37,7 @@ std::vector<float> scaled(const Doubles& half, double factor) {
   return weights;
 }
 
-/// The Gaussian times the polynomials of its derivatives: x / s^2 and x^2 / s^4 - 1 / s^2.
+/// Gaussian times the polynomials of its derivatives: x / s^2 and x^2 / s^4 - 1 / s^2.
 HessianWeights gaussian_weights(double sigma, int radius) {
   const Doubles smooth = gaussian(sigma, radius);
   Doubles slope = smooth;
@@ -51,8 +51,8 @@ HessianWeights gaussian_weights(double sigma, int radius) {
   return {radius, scaled(smooth, 1), scaled(slope, sigma), scaled(curve, variance)};
 }
 
-/// The Gaussian followed by [-1/2 0 1/2] once and twice, each as one kernel. All three have the
-/// radius of the longest, with zeros outside.
+/// Gaussian followed by [-1/2 0 1/2] once and twice, each as one kernel. All three have the largest
+/// radius, padded with zeros.
 HessianWeights gradient_weights(double sigma, int gaussian_radius) {
   const Doubles g = gaussian(sigma, gaussian_radius);
   const int radius = gaussian_radius + 2;

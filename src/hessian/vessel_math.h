@@ -8,16 +8,16 @@
 #include "src/hessian/hessian_math.h"
 
 /// Arithmetic of `vessel` and `shapes` on single pixels, written once for host and device.
-/// Formulas and where they come from: docs/hessian.md.
+/// docs/hessian.md has formulas and sources.
 namespace equalux {
 
-/// A bar of width 2 sigma and contrast 1 has lambda2 = sqrt(2 / (pi e)) = 1 / kBarGain at its
-/// middle.
+/// Gain for the contrast of bars: one of width 2 sigma and contrast 1 has lambda2 = sqrt(2 / (pi
+/// e)) = 1 / kBarGain in its middle.
 inline constexpr float kBarGain = 2.0663656f;
-/// Levels added to the local mean, so that noise in the dark is no contrast.
+/// Levels added to the local mean, so that noise in the dark does not count as contrast.
 inline constexpr float kDimLight = 16.0f;
 
-/// Where a measure becomes a vessel: the parameters, or the defaults of the measure.
+/// Thresholds of a measure: the parameters, or the measure's defaults.
 struct VesselThresholds {
   double low;
   double high;
@@ -27,19 +27,19 @@ struct VesselThresholds {
   return {params.low.value_or(frangi ? 0.1 : 0.08), params.high.value_or(frangi ? 0.4 : 0.16)};
 }
 
-/// What a level of lambda is as contrast, where the local mean is `light` levels.
+/// Contrast per level of lambda, where the local mean is `light` levels.
 EQUALUX_HD float contrast_gain(float light) {
   return rounded_quotient(kBarGain, (light > 0.0f ? light : 0.0f) + kDimLight);
 }
 
-/// lambda2 of lines of a polarity, 0 of others. `sign` is 1 for dark and -1 for bright.
+/// lambda2 of lines of a polarity, 0 of others. `sign` is 1 for dark and -1 for bright lines.
 EQUALUX_HD float ridge_strength(float sign, float second) {
   const float strength = sign * second;
   return strength > 0.0f ? strength : 0.0f;
 }
 
-/// e^-t for t >= 0, to 2e-7 of it and 0 below 2^-126, by operations that every machine rounds
-/// alike: 2^n times a polynomial of the rest, n the nearest whole number.
+/// e^-t for t >= 0, with a relative error of 2e-7, and 0 below 2^-126, by operations that round
+/// alike everywhere: 2^n times a polynomial of the rest, n the nearest whole number.
 EQUALUX_HD float exp_of_minus(float t) {
   constexpr float kIntegerBase = 12582912.0f;  // 1.5 · 2^23: adding it rounds to whole numbers
   const float x = t * -1.44269504f;
@@ -59,7 +59,7 @@ EQUALUX_HD float exp_of_minus(float t) {
   return p * power;
 }
 
-/// Frangi's measure of a pixel at one scale: e^(-Rb^2 / 2 beta^2) (1 - e^(-S^2 / 2 c^2)), Rb =
+/// Frangi's vesselness of a pixel at one scale: e^(-Rb^2 / 2 beta^2) (1 - e^(-S^2 / 2 c^2)), Rb =
 /// lambda1 / lambda2, beta = 1/2, S^2 = lambda1^2 + lambda2^2 as contrast, c = 0.2; 0 for the other
 /// polarity. `gain` is contrast_gain().
 EQUALUX_HD float frangi_measure(float sign, const Eigenvalues& e, float gain) {
@@ -71,50 +71,50 @@ EQUALUX_HD float frangi_measure(float sign, const Eigenvalues& e, float gain) {
   return line * (1.0f - exp_of_minus(12.5f * fused_add(a, a, b * b)));
 }
 
-/// Sigma of the smoothing that a pixel's own level has: small against any vessel that the largest
-/// scale is for.
+/// Sigma that smooths a pixel's own level: small compared with vessels of the largest scale.
 [[nodiscard]] inline double own_level_sigma(double largest_sigma) {
   return largest_sigma < 2 ? largest_sigma / 2 : 1;
 }
 
-/// What is left of a measure: nothing where the pixel is on the other side of the local mean. Large
-/// scales answer beyond the edges of thin vessels; this is where those end.
+/// Measure, set to 0 where the pixel is on the wrong side of the local mean. Large scales respond
+/// beyond the edges of thin vessels; this cuts them there.
 EQUALUX_HD float within_line(float sign, float light, float own_level, float measure) {
   return sign * (light - own_level) > 0.0f ? measure : 0.0f;
 }
 
-/// Holes of so many pixels are filled: no larger than a square that the widest vessel covers. They
-/// come from the bright reflex along the middle of wide vessels.
+/// Largest hole that is filled, in pixels: a square as wide as the widest vessel. Holes come from
+/// the bright reflex along the middle of wide vessels.
 [[nodiscard]] inline std::int64_t filled_hole(double largest_sigma) {
   return static_cast<std::int64_t>(4 * largest_sigma * largest_sigma + 0.5);
 }
 
-/// The vignette, the dark around a photograph through a round opening: a pixel is dark at or below
-/// max(kDarkestVignette, p / kVignetteShare), p the level that nine tenths of the pixels of every
-/// kVignetteRowStep-th row do not exceed. Brightness is max(r, g, b), or luma.
-inline constexpr int kDarkestVignette = 10;  ///< what cameras make of black
+/// Vignette, the dark around a photograph through a round opening. A pixel is dark at or below
+/// max(kDarkestVignette, p / kVignetteShare), where nine tenths of the pixels in every
+/// kVignetteRowStep-th row are at or below p. Brightness is max(r, g, b), or luma.
+inline constexpr int kDarkestVignette = 10;  ///< level that cameras give to black
 inline constexpr int kVignetteShare = 6;
 inline constexpr int kVignetteRowStep = 4;
 
-/// Pixels by which the vignette grows, so that its rim is no line: a mask that reaches three sigmas
-/// beyond a rim sees nothing of it.
+/// Pixels by which the vignette grows, so that its rim is no line: a kernel of three sigmas beyond
+/// the rim sees nothing of it.
 [[nodiscard]] inline int vignette_margin(double largest_sigma) {
   return static_cast<int>(3 * largest_sigma + 0.5);
 }
 
-/// 2 where the measure begins a vessel, 1 where it continues one, else 0.
+/// Class of a measure: 2 where it starts a vessel, 1 where it continues one, else 0.
 EQUALUX_HD std::uint8_t vessel_class(float measure, float low, float high) {
   return static_cast<std::uint8_t>((measure >= low ? 1 : 0) + (measure >= high ? 1 : 0));
 }
 
-/// Level of the heat map, 0 to 255, `full` = 255 / (2 high): high is half way.
+/// Level of the heat map, 0 to 255, with `full` = 255 / (2 high), so that `high` is half of it.
 EQUALUX_HD std::uint8_t heat_level(float measure, float full) {
   const float level = measure * full;
   return static_cast<std::uint8_t>(level < 255.0f ? level : 255.0f);
 }
 
-/// The class of a pixel by the report's Figure 1: 0 none, 1 dark line, 2 bright line, 3 dark blob,
-/// 4 bright blob. A blob's eigenvalues have one sign and are alike; a line's first is small.
+/// Class of a pixel as in the report's Figure 1: 0 none, 1 dark line, 2 bright line, 3 dark blob, 4
+/// bright blob. A blob's eigenvalues have the same sign and similar size; a line's first one is
+/// small.
 EQUALUX_HD std::uint8_t shape_class(const Eigenvalues& e, float threshold, float line_ratio,
                                     float blob_ratio) {
   const float strength = magnitude(e.second);

@@ -13,7 +13,7 @@
 #include "src/common/option_values.h"
 #include "src/host/host_filter.h"
 
-/// The C interface: texts and numbers in, HostFilter's work, statuses out.
+/// C interface: converts texts and numbers, calls HostFilter, and returns statuses.
 
 struct equalux_filter {
   equalux::HostFilter filter;
@@ -34,7 +34,7 @@ equalux_status failed(equalux_status status, const char* text) noexcept {
   try {
     last_error() = text;
   } catch (const std::exception&) {
-    last_error().clear();  // No memory for a line is told by the status alone.
+    last_error().clear();  // without memory for a message the status must do
   }
   return status;
 }
@@ -54,7 +54,7 @@ equalux_status status_of(ExitCode code) {
   }
 }
 
-/// Runs what may throw.
+/// Runs code that may throw, and returns its status.
 template <typename Work>
 equalux_status guarded(const Work& work) noexcept {
   try {
@@ -81,7 +81,7 @@ T& given(T* pointer, const char* what) {
   return const_cast<T&>(given(static_cast<const T*>(pointer), what));
 }
 
-/// The value of 0 to `last` that a number stands for.
+/// Returns the enumerator of 0 to `last` for a number.
 template <typename Enum>
 Enum enum_of(std::int32_t number, Enum last, const char* what) {
   if (number < 0 || number > static_cast<std::int32_t>(last)) {
@@ -91,7 +91,7 @@ Enum enum_of(std::int32_t number, Enum last, const char* what) {
   return static_cast<Enum>(number);
 }
 
-/// The enumerator of a spelling out of all up to `last`; the first one of `usual` for none.
+/// Returns the enumerator of a spelling, among all up to `last`; `usual` for null.
 template <typename Enum>
 Enum named(const char* name, Enum usual, Enum last, const char* what) {
   if (name == nullptr) return usual;
@@ -122,7 +122,7 @@ ImageDesc desc_from(const equalux_desc& from) {
 }
 
 equalux_desc desc_to(const ImageDesc& desc) {
-  // Views of literals, which end with a 0.
+  // Views of literals, which are terminated by 0.
   return {to_string(desc.format).data(), desc.width, desc.height, to_string(desc.matrix).data(),
           to_string(desc.range).data()};
 }

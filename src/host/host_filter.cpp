@@ -15,10 +15,10 @@ namespace equalux {
 namespace {
 
 constexpr int kMostThreads = 1024;
-/// Nanoseconds from 0, 126 years: any two times have a difference.
+/// Limit of timestamps in nanoseconds, 126 years, so that differences do not overflow.
 constexpr std::int64_t kFurthestPts = 4'000'000'000'000'000'000;
 
-/// A stride in pixels, or none, is the usual mistake of those who call from C.
+/// Catches strides in pixels, or 0, a usual mistake of C callers.
 void check_rows(const ImageView& out) {
   for (int p = 0; p < traits(out.desc.format).planes; ++p) {
     const auto bytes = static_cast<std::ptrdiff_t>(row_bytes(out.desc, p));
@@ -47,12 +47,12 @@ FilterChain HostFilter::make(const std::vector<FilterSpec>& specs, HostOptions& 
       filters.push_back(make_cpu_filter(spec, {}, {.threads = options.threads}));
     return FilterChain(std::move(filters));
   }
-  // What is wrong with a spec is told on machines without a device, too.
+  // Errors of specs are reported on machines without a device, too.
   for (const FilterSpec& spec : specs)
     throw_violations(violations(spec, {}, Backend::cuda));
   options.device = choose_cuda_device(options.device).number;
   for (const FilterSpec& spec : specs) {
-    // The host has work of its own on the device.
+    // Separate launches, as the host has work of its own on the device.
     filters.push_back(
         make_cuda_filter(spec, {}, {.device = options.device, .launches = Launches::separate}));
   }
@@ -93,7 +93,7 @@ void HostFilter::submit(const ConstImageView& in, const ImageView& out,
                 std::to_string(kFurthestPts) + " of 0");
   }
   check_rows(out);
-  // Memory between frames is the filter's, whatever the stream.
+  // The memory between filters is shared by frames on all streams.
   if (stream_end_) stream_end_->order(context.stream);
   chain_.submit(in, out, context);
   if (stream_end_) stream_end_->mark(context.stream);

@@ -6,27 +6,27 @@
 
 #include <equalux/convolve.h>
 
-/// Rows of a frame's first plane as bytes, with the border around them.
+/// Rows of a frame's first plane as bytes, extended by the border.
 namespace equalux {
 
-/// Samples outside the frame.
+/// Rule for samples outside the frame.
 struct BorderRule {
   Border border = Border::replicate;
-  std::uint8_t value = 0;  ///< where border is constant
+  std::uint8_t value = 0;  ///< used where border is constant
 };
 
-/// Which bytes stand for those outside frames of one description. All functions are thread-safe.
+/// Addresses of bytes inside and outside frames of one description. All functions are thread-safe.
 class BorderedRows {
  public:
   BorderedRows() = default;
   BorderedRows(const ImageDesc& desc, const BorderRule& border);
 
-  /// Bytes from a sample to the one beside it, and of a row.
+  /// Bytes from one sample to the next, and of a row.
   [[nodiscard]] std::ptrdiff_t step() const { return step_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] int height() const { return desc_.height; }
 
-  /// The row that stands for position y, which may lie outside by any distance.
+  /// Returns the row for position y, at any distance outside.
   [[nodiscard]] const std::uint8_t* row(const ConstImageView& in, int y) const;
   /// Copies bytes first to first + count - 1 of a row, which may lie outside it.
   void gather(const std::uint8_t* row, std::ptrdiff_t first, std::size_t count,

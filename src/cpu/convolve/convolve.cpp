@@ -9,9 +9,9 @@
 namespace equalux {
 namespace {
 
-/// Bytes by which a kernel reaches sideways at most: 15 samples of four bytes, in whole vectors.
+/// Largest reach of a kernel to the side: 15 samples of four bytes, in whole vectors.
 constexpr std::size_t kReach = kConvolveBytes;
-/// Rows up to this many bytes are convolved as one strip.
+/// Width in bytes up to which a row is convolved as one strip.
 constexpr std::size_t kStrip = 3 * kConvolveBytes;
 constexpr std::size_t kStripStride = kReach + kStrip + kReach;
 
@@ -37,10 +37,10 @@ bool fits_16(const std::vector<Tap>& taps) {
 
 }  // namespace
 
-/// What one thread owns. A strip is a piece of all rows under the kernel with what lies beside it,
-/// the border included: it begins kReach bytes into each of its rows.
+/// Memory of one thread. A strip holds a piece of all rows under the kernel with its surroundings,
+/// border included; the piece begins kReach bytes into each of its rows.
 struct Convolution::Scratch {
-  std::vector<const std::uint8_t*> rows;  // under the kernel, of the row at work
+  std::vector<const std::uint8_t*> rows;  // rows under the kernel
   std::vector<std::uint8_t> strip;        // size rows of kStripStride bytes
   std::vector<const std::uint8_t*> strip_rows;
   std::array<std::uint8_t, kStrip> levels{};
@@ -132,7 +132,8 @@ void Convolution::run_taps(const std::uint8_t* const* rows, const RowOut& to) co
   }
 }
 
-/// The middle of a row is read where it lies; its ends, where the border is, in strips.
+/// Convolves a row: its middle from the frame directly, its ends, which need the border, from
+/// strips.
 void Convolution::direct_row(Scratch& scratch, const RowOut& to) const {
   if (rows_.bytes() <= kStrip) {
     direct_strip(scratch, 0, rows_.bytes(), to);
@@ -163,7 +164,7 @@ void Convolution::direct_strip(Scratch& scratch, std::size_t first, std::size_t 
                  count + 2 * static_cast<std::size_t>(reach),
                  scratch.strip.data() + j * kStripStride + kReach - reach);
   }
-  // The row itself is the middle one.
+  // The middle row of the strip is the row itself.
   const RowOut strip{scratch.levels.data(), convolve_bytes_up(count), Stores::cached, to.copied,
                      scratch.strip_rows[size / 2]};
   run_taps(scratch.strip_rows.data(), strip);

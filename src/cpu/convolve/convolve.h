@@ -14,11 +14,11 @@
 #include "src/cpu/convolve/convolve_rows.h"
 #include "src/cpu/convolve/separable.h"
 
-/// Convolution of a frame's first plane on the CPU. Rows are rows of bytes, a sample's neighbours
-/// lie `step` bytes beside it.
+/// Convolution of a frame's first plane on the CPU. Rows are rows of bytes; neighbouring samples
+/// are `step` bytes apart.
 namespace equalux {
 
-/// The report's reference: one sample after another, plain loops. One thread at a time.
+/// Reference of the report: one sample after another in plain loops. One thread at a time.
 class SequentialConvolution {
  public:
   SequentialConvolution(ExactKernel kernel, const BorderRule& border);
@@ -33,15 +33,15 @@ class SequentialConvolution {
 
   ExactKernel kernel_;
   BorderRule border_;
-  std::vector<std::int64_t> weights_;  // size · size
-  std::vector<int> columns_;  // byte offset of the pixel for position x - radius, -1 = constant
-  std::vector<int> lines_;    // row for position y - radius, -1 = constant
+  std::vector<std::int64_t> weights_;  // size · size, row by row
+  std::vector<int> columns_;           // byte offset of the pixel at x - radius, -1 = constant
+  std::vector<int> lines_;             // row at y - radius, -1 = constant
 };
 
-/// The production path. One thread at a time; its rows run on the executor's threads.
+/// Production convolution. One thread at a time; its rows run on the executor's threads.
 class Convolution {
  public:
-  /// `executor` must live as long as this.
+  /// Makes the convolution; `executor` must outlive it.
   Convolution(ExactKernel kernel, const BorderRule& border, RowExecutor& executor,
               const ConvolveRows& loops);
   ~Convolution();
@@ -52,7 +52,7 @@ class Convolution {
   void process(const ConstImageView& in, const ImageView& out);
 
  private:
-  /// How the sums of direct kernels are made.
+  /// Width of the sums of kernels that are not separable.
   enum class Sums : std::uint8_t { short_taps, long_taps };
   struct Scratch;
 
@@ -60,7 +60,7 @@ class Convolution {
   void direct_row(Scratch& scratch, const RowOut& to) const;
   void direct_strip(Scratch& scratch, std::size_t first, std::size_t count, const RowOut& to) const;
   void run_taps(const std::uint8_t* const* rows, const RowOut& to) const;
-  /// RowOut::copied.
+  /// Returns RowOut::copied.
   [[nodiscard]] const std::uint8_t* copied() const {
     return copied_.empty() ? nullptr : copied_.data();
   }
@@ -70,12 +70,12 @@ class Convolution {
   RowExecutor& executor_;
   ConvolveRows loops_;
   Sums sums_ = Sums::long_taps;
-  std::optional<SeparableConvolution> separable_;  // in place of direct sums
+  std::optional<SeparableConvolution> separable_;  // used for separable kernels, in place of taps
   BorderedRows rows_;
   ShortTaps short_taps_;
   LongTaps long_taps_;
-  std::vector<std::uint8_t> copied_;  // kConvolveBytes, or empty: all bytes are results
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot, of direct sums
+  std::vector<std::uint8_t> copied_;               // kConvolveBytes of RowOut::copied, or empty
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each thread, unless separable
 };
 
 }  // namespace equalux

@@ -1,4 +1,4 @@
-// A box's running sums along rows and down columns; included once for each target.
+// Running sums of a box along rows and down columns; included once for each target.
 #if defined(EQUALUX_CONVOLVE_BOX_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_CONVOLVE_BOX_INL_H
 #undef EQUALUX_CONVOLVE_BOX_INL_H
@@ -10,8 +10,8 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::convolution {
 namespace HWY_NAMESPACE {
 
-/// Vectors of bytes whose blocks of 16 walk along pieces of the row, one behind the other: a
-/// running sum waits for itself, but not for those of other blocks.
+/// Vectors whose 16-byte blocks run along different pieces of the row at the same time: a running
+/// sum depends on itself, but not on those of other blocks.
 #ifdef EQUALUX_PAIRS
 using DRun = D8;
 #else
@@ -23,7 +23,7 @@ using VRunWords = hn::Vec<DRunWords>;
 constexpr std::size_t kBlock = 16;
 constexpr std::size_t kBlocks = hn::MaxLanes(DRun()) / kBlock;
 
-/// Blocks that begin `stride` bytes from each other.
+/// Loads blocks whose beginnings are `stride` bytes apart.
 template <class D>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const std::uint8_t* from, std::size_t stride) {
   if constexpr (hn::MaxLanes(D()) <= kBlock) {
@@ -47,7 +47,7 @@ HWY_INLINE void store_blocks(D d, hn::Vec<D> words, std::uint16_t* to, std::size
   }
 }
 
-/// a - b of the lower and upper eight bytes of blocks.
+/// a - b of the lower and upper eight bytes of blocks, as words.
 struct Differences {
   VRunWords lower, upper;
 };
@@ -67,7 +67,7 @@ HWY_INLINE Differences differences(VRun a, VRun b) {
 #endif
 }
 
-/// Sums of every kStep-th lane up to each, within blocks.
+/// Inclusive prefix sums over every kStep-th lane, within blocks.
 template <int kStep>
 HWY_INLINE VRunWords scan(VRunWords v) {
   const DRunWords d;
@@ -77,8 +77,8 @@ HWY_INLINE VRunWords scan(VRunWords v) {
   return v;
 }
 
-/// For each lane of a block the one of the block before that is its neighbour's neighbour: the last
-/// kStep, again and again. As indices of bytes.
+/// Byte indices that copy to each lane of a block its predecessor in the block before: the last
+/// kStep lanes, repeated.
 template <int kStep>
 HWY_INLINE VRun last_lanes() {
   const DRun d;
@@ -98,7 +98,7 @@ HWY_INLINE void box_row_loop(int size, const std::uint8_t* samples, std::size_t 
   const std::size_t piece = n / kBlocks;
   const std::ptrdiff_t radius = size / 2 * kStep;
   const VRun last = last_lanes<kStep>();
-  // The sums of the eight bytes before each piece.
+  // Initial sums: those of the eight bytes before each piece.
   VRunWords sum = hn::Zero(dw);
   for (std::ptrdiff_t at = -radius; at <= radius; at += kStep) {
     const VRun bytes = load_blocks(d, samples + at - kBoxReach, piece);
@@ -130,12 +130,13 @@ void box_row(int size, std::ptrdiff_t step, const std::uint8_t* samples, std::si
   }
 }
 
-/// Sums of the even and the odd lanes of a vector of 16 bits. They stand so in memory.
+/// Sums of the even and odd lanes of a vector of 16 bits, in the order in which memory holds them.
 struct EvenOdd {
   VI32 even, odd;
 };
 
-/// The new sums of kWords columns from x on, which it also stores.
+/// Adds the entering row and subtracts the leaving one for kWords columns from x on; stores and
+/// returns the sums.
 HWY_INLINE EvenOdd slide(const std::uint16_t* entering, const std::uint16_t* leaving,
                          std::uint32_t* sums, std::size_t x) {
   const D16 d;
@@ -149,9 +150,9 @@ HWY_INLINE EvenOdd slide(const std::uint16_t* entering, const std::uint16_t* lea
   return {even, odd};
 }
 
-/// Sums divided by size * size, as 16 bits. 2^23 pushes the fraction out of a float, which rounds
-/// to nearest; a half cannot be, as the divisor is odd: sums are half a divisor's part, 2^-11 at
-/// least, from one, and float's errors below 2^-14.
+/// Means: sums divided by size * size and rounded, as 16 bits. Adding 2^23 leaves the nearest whole
+/// number in a float's low bits. No quotient is on a half, as the divisor is odd: it is at least
+/// half of 1 / divisor from one, more than 2^-11, and float errors are below 2^-14.
 HWY_INLINE V16 means_of(const EvenOdd& sums, VF inverse) {
   const DF df;
   const D16 d;

@@ -10,7 +10,7 @@
 namespace equalux {
 namespace {
 
-/// Convolution on the CPU, by the plain loops or the production path, chosen at creation.
+/// Convolution filter on the CPU, sequential or production, chosen at creation.
 class CpuConvolveFilter : public Filter {
  public:
   CpuConvolveFilter(const ConvolveParams& params, const CpuOptions& options)

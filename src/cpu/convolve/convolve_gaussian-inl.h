@@ -1,4 +1,4 @@
-// A Gaussian's sums along rows, and down columns of those; included once for each target.
+// Sums of a Gaussian along rows, and of those down columns; included once for each target.
 #if defined(EQUALUX_CONVOLVE_GAUSSIAN_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_CONVOLVE_GAUSSIAN_INL_H
 #undef EQUALUX_CONVOLVE_GAUSSIAN_INL_H
@@ -10,18 +10,18 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::convolution {
 namespace HWY_NAMESPACE {
 
-/// Lanes of a vector of 16 and of 32 bits.
+/// Lanes of vectors of 16 and of 32 bits.
 constexpr std::size_t kWords = hn::MaxLanes(D16());
 constexpr std::size_t kLongs = hn::MaxLanes(D32());
 
-/// The radius, as a constant where it is not 0.
+/// Radius, known at compile time where kRadius is not 0.
 template <int kRadius>
 HWY_INLINE constexpr int radius_of(const GaussianWeights& weights) {
   return kRadius != 0 ? kRadius : weights.radius;
 }
 
 #ifdef EQUALUX_PAIRS
-/// weight · (a + b), in 16 bits, of the bytes that InterleaveLower and InterleaveUpper give.
+/// weight · (a + b) in 16 bits, in the order of InterleaveLower and InterleaveUpper of bytes.
 HWY_INLINE ShortSums mirrored(const std::uint8_t* a, const std::uint8_t* b, V8 weight) {
   const D8 d;
   const V8 left = load_once(a);
@@ -30,7 +30,7 @@ HWY_INLINE ShortSums mirrored(const std::uint8_t* a, const std::uint8_t* b, V8 w
           byte_pairs(hn::InterleaveUpper(d, left, right), weight)};
 }
 
-/// The products of pairs of 16 bits, one of a and one of b, added in pairs.
+/// Products of pairs of words, one of a and one of b, added in pairs.
 HWY_INLINE LongSums products(const ShortSums& a, const ShortSums& b, VI16 weights) {
   const DI16 d;
   return {word_pairs(hn::InterleaveLower(d, a.first, b.first), weights),
@@ -39,7 +39,8 @@ HWY_INLINE LongSums products(const ShortSums& a, const ShortSums& b, VI16 weight
           word_pairs(hn::InterleaveUpper(d, a.second, b.second), weights)};
 }
 
-/// Sums stand as InterleaveLower and InterleaveUpper give them, of bytes and of 16 bits.
+/// Sums along a row. Their order in memory is that of InterleaveLower and InterleaveUpper, of bytes
+/// and then of words; the pass down columns keeps it.
 template <int kRadius>
 HWY_INLINE void row_loop(const GaussianWeights& weights, std::ptrdiff_t step,
                          const std::uint8_t* samples, std::size_t n, std::uint32_t* sums) {
@@ -122,8 +123,8 @@ HWY_INLINE V8 levels_of(V32 s0, V32 s1, V32 s2, V32 s3) {
 }
 #endif
 
-/// Adds a pair of rows to the sums of two rows of results, below each other: what one of them reads
-/// now, the other has read or reads next. `up` and `down` are what was read last.
+/// Adds a pair of rows to the sums of two adjacent rows of results, which share their loads: what
+/// one reads now, the other has read or reads next. `up` and `down` hold the last rows.
 HWY_INLINE void add_rows(V32 weight, const std::uint32_t* next_up, const std::uint32_t* next_down,
                          V32& first, V32& below, V32& up, V32& down) {
   const D32 d;
@@ -134,7 +135,7 @@ HWY_INLINE void add_rows(V32 weight, const std::uint32_t* next_up, const std::ui
   up = above;
 }
 
-/// The sums of two rows of results of two vectors, a and b.
+/// Sums of two rows of results for two vectors, a and b.
 HWY_INLINE void column_sums(const std::int32_t* half, int radius,
                             const std::uint32_t* const* middle, std::size_t x, V32& first_a,
                             V32& first_b, V32& below_a, V32& below_b) {
@@ -156,7 +157,7 @@ HWY_INLINE void column_sums(const std::int32_t* half, int radius,
     add_rows(w, up + kLongs, down + kLongs, first_b, below_b, up_b, down_b);
   };
   if (radius % 2 != 0) add(1);
-  // Two steps, so that nothing is moved from one to the next.
+  // Unrolled by two, so that registers rotate without moves.
   for (int k = 1 + radius % 2; k < radius; k += 2) {
     add(k);
     add(k + 1);
@@ -170,7 +171,7 @@ HWY_INLINE void columns_loop(const GaussianWeights& weights, const std::uint32_t
   const int radius = radius_of<kRadius>(weights);
   const std::int32_t* half = weights.half.data();
   const std::uint32_t* const* middle = rows + radius;
-  // Copies of what stores of bytes might change, for all that the compiler knows.
+  // Local copies, as the compiler must assume that stores of bytes change the originals.
   std::array<const std::uint32_t*, 2 * kRadius + 2> rows_held;
   std::array<std::int32_t, kRadius + 1> half_held;
   if constexpr (kRadius != 0) {
@@ -191,7 +192,8 @@ HWY_INLINE void columns_loop(const GaussianWeights& weights, const std::uint32_t
   }
 }
 
-/// Calls loop(radius) with the radius as a constant, or with 0 where it has no loop of its own.
+/// Calls loop(radius) with the radius as a compile-time constant; 0 where it has no loop of its
+/// own.
 template <typename Loop>
 HWY_INLINE void with_radius(int radius, const Loop& loop) {
   switch (radius) {

@@ -1,4 +1,4 @@
-// Vectors, division and stores that the bodies of convolve_rows-inl.h share; included once for each
+// Vectors, division and stores shared by the bodies of convolve_rows-inl.h; included once for each
 // target.
 #if defined(EQUALUX_CONVOLVE_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_CONVOLVE_LANES_INL_H
@@ -7,7 +7,8 @@
 #define EQUALUX_CONVOLVE_LANES_INL_H
 #endif
 
-/// x86 multiplies bytes in pairs from SSSE3 on: vectors of 16 << EQUALUX_PAIRS bytes.
+/// Defined where x86 multiplies pairs of bytes (maddubs), from SSSE3 on; vectors have 16 <<
+/// EQUALUX_PAIRS bytes.
 #undef EQUALUX_PAIRS
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 #define EQUALUX_PAIRS 2
@@ -35,10 +36,10 @@ using V32 = hn::Vec<D32>;
 using VI32 = hn::Vec<DI32>;
 using VF = hn::Vec<DF>;
 
-/// Bytes of one vector: the step of every loop.
+/// Bytes of a vector, the step of every loop.
 constexpr std::size_t kBytes = hn::MaxLanes(D8());
 
-/// Levels of sums that are not negative; above 255 they are not clamped.
+/// Divides sums; negative ones become 0, results above 255 are not saturated.
 HWY_INLINE V16 divide(VI16 sum, const ShortDivision& division) {
   const D16 d;
   V16 n = hn::BitCast(d, hn::Max(sum, hn::Zero(DI16())));
@@ -46,7 +47,7 @@ HWY_INLINE V16 divide(VI16 sum, const ShortDivision& division) {
   return hn::ShiftRightSame(n, division.shift);
 }
 
-/// Levels, 0 to 255, of any sums.
+/// Divides sums, saturating to 0 .. 255.
 HWY_INLINE VI32 divide(VI32 sum, const LongDivision& division) {
   const DI32 d;
   const D32 du;
@@ -67,7 +68,7 @@ HWY_INLINE bool may_stream(const RowOut& to) {
   return to.stores == Stores::streaming && reinterpret_cast<std::uintptr_t>(to.out) % kBytes == 0;
 }
 
-/// Levels of the bytes from x on; those that are copied come from `centre`.
+/// Stores results from x on; bytes that are copied come from `centre`.
 HWY_INLINE void store(const RowOut& to, bool stream, std::size_t x, V8 levels) {
   const D8 d;
   if (to.copied != nullptr) {
@@ -90,15 +91,15 @@ HWY_INLINE void store(const RowOut& to, bool stream, std::size_t x, V8 levels) {
 #define EQUALUX_X86(name) _mm_##name
 #endif
 
-/// Products of neighbouring bytes and signed bytes, added in pairs.
+/// Products of adjacent bytes and signed bytes, added in pairs.
 HWY_INLINE VI16 byte_pairs(V8 bytes, V8 weights) {
   return VI16{EQUALUX_X86(maddubs_epi16)(bytes.raw, weights.raw)};
 }
-/// Products of neighbouring 16-bit lanes, added in pairs.
+/// Products of adjacent words, added in pairs.
 HWY_INLINE VI32 word_pairs(VI16 words, VI16 weights) {
   return VI32{EQUALUX_X86(madd_epi16)(words.raw, weights.raw)};
 }
-/// Undo InterleaveLower and InterleaveUpper, with saturation.
+/// Inverse of InterleaveLower and InterleaveUpper, saturating.
 HWY_INLINE V8 join(V16 low, V16 high) {
   return V8{EQUALUX_X86(packus_epi16)(low.raw, high.raw)};
 }
@@ -107,8 +108,8 @@ HWY_INLINE V16 join(VI32 low, VI32 high) {
 }
 #undef EQUALUX_X86
 
-/// A vector that two instructions take. GCC makes their operands of it in memory, and loads across
-/// cache lines, of which each takes two turns, are what rows of sums wait for.
+/// Loads a vector that two instructions use. GCC would make it a memory operand of both, and loads
+/// across cache lines, which take two accesses each, are the bottleneck of row sums.
 HWY_INLINE V8 load_once(const std::uint8_t* from) {
   V8 bytes = hn::LoadU(D8(), from);
 #if HWY_COMPILER_GCC_ACTUAL
@@ -117,7 +118,7 @@ HWY_INLINE V8 load_once(const std::uint8_t* from) {
   return bytes;
 }
 
-/// Puts right what join() makes of vectors whose blocks of 16 bytes were in order.
+/// Restores the order after join() of vectors whose 16-byte blocks were in order.
 HWY_INLINE V8 in_order(V8 joined) {
 #if EQUALUX_PAIRS == 2
   const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);

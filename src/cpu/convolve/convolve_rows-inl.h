@@ -1,5 +1,5 @@
-// The SIMD bodies of convolve_rows.h; included once for each target. In a namespace of their own:
-// fused_rows-inl.h has its own vectors of the same names.
+// SIMD bodies of convolve_rows.h; included once for each target. The namespace is separate, as
+// fused_rows-inl.h has vectors of the same names.
 #if defined(EQUALUX_CONVOLVE_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_CONVOLVE_ROWS_INL_H
 #undef EQUALUX_CONVOLVE_ROWS_INL_H
@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::convolution {
 namespace HWY_NAMESPACE {
 
-/// A target without vectors is served by the plain C++ loops.
+/// Plain C++ loops for targets without vectors.
 ConvolveRows target_convolve_rows() {
   return scalar_convolve_rows();
 }
@@ -24,7 +24,7 @@ HWY_AFTER_NAMESPACE();
 
 #else
 
-// Each builds on those before.
+// Order matters: each header uses those before it.
 // clang-format off
 #include "src/cpu/convolve/convolve_lanes-inl.h"
 #include "src/cpu/convolve/convolve_taps-inl.h"

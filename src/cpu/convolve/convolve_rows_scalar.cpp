@@ -57,7 +57,7 @@ void weigh_row(const GaussianWeights& weights, std::ptrdiff_t step, const std::u
   }
 }
 
-/// Columns of sums that are under way at once.
+/// Columns that are summed at once.
 using ColumnSums = std::array<std::uint32_t, kConvolveBytes>;
 
 ColumnSums column_sums(const GaussianWeights& weights, const std::uint32_t* const* middle,
@@ -135,7 +135,7 @@ GaussianWeights gaussian_weights(const std::vector<std::int32_t>& all) {
     std::int32_t room = (std::numeric_limits<std::int16_t>::max() - kGaussianHalf) / (2 * 255);
     while (weights.half[static_cast<std::size_t>(weights.small - 1)] <= room)
       room -= weights.half[static_cast<std::size_t>(--weights.small)];
-    // Those before go in pairs.
+    // Weights before `small` must be paired.
     if (weights.small % 2 == 0 && weights.small <= weights.radius) ++weights.small;
   }
   weights.half.push_back(0);
@@ -152,8 +152,8 @@ GaussianWeights gaussian_weights(const std::vector<std::int32_t>& all) {
 ShortDivision short_division(std::uint32_t divisor) {
   const int log2 = std::bit_width(divisor) - 1;
   if (std::has_single_bit(divisor)) return {0, log2};
-  // Rounding 2^(16 + log2) / divisor up errs by less than divisor <= 2^(log2 + 1), and n times that
-  // stays below 2^(16 + log2): the quotient's floor does not change.
+  // The multiplier 2^(16 + log2) / divisor, rounded up, is off by less than divisor <= 2^(log2 +
+  // 1), and n times that stays below 2^(16 + log2): the floor of the quotient does not change.
   const std::uint64_t power = std::uint64_t{1} << (16 + log2);
   return {static_cast<std::uint16_t>((power + divisor - 1) / divisor), log2};
 }
@@ -164,8 +164,8 @@ LongDivision long_division(std::uint32_t divisor) {
   division.divisor = divisor;
   division.most = static_cast<std::int32_t>(std::min<std::uint64_t>(most, 0x7fffffff));
   if (std::has_single_bit(divisor)) division.shift = std::bit_width(divisor) - 1;
-  // 2^-21 outweighs the three roundings on the way to a quotient, of 2^-24 each; quotients up to
-  // 255 come out less than 2^-12 too low.
+  // 2^-21 outweighs the three roundings of a quotient, 2^-24 each; quotients up to 255 are less
+  // than 2^-12 too low.
   division.inverse = static_cast<float>((1 - 0x1p-21) / divisor);
   return division;
 }

@@ -6,7 +6,7 @@
 namespace equalux {
 namespace {
 
-/// Where positions -radius .. n + radius - 1 are found, times `step`; -1 = constant.
+/// Indices of positions -radius .. n + radius - 1, times `step`; -1 = constant.
 std::vector<int> positions(int n, int radius, Border border, int step) {
   std::vector<int> at;
   for (int i = -radius; i < n + radius; ++i) {
@@ -45,7 +45,7 @@ std::uint8_t SequentialConvolution::sample(const ConstImageView& in, int x, int 
       sum += *weight++ * (row == nullptr || at < 0 ? border_.value : row[at]);
     }
   }
-  // Below 0 rounding down does not matter; above it 32 bits hold the sum.
+  // Negative sums give 0 in any case; others fit in 32 bits.
   const auto positive = static_cast<std::uint32_t>(std::max<std::int64_t>(sum, 0));
   const std::uint32_t level = positive / static_cast<std::uint32_t>(kernel_.divisor);
   return static_cast<std::uint8_t>(std::min(level, 255U));

@@ -10,10 +10,10 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux::convolution {
 namespace HWY_NAMESPACE {
 
-/// The most taps of a list: those of the largest kernel, and one to make them even.
+/// Most taps of a list: those of the largest kernel, and one to make the number even.
 constexpr std::size_t kMaxTaps = std::size_t{15} * 15 + 1;
 
-/// Where the taps of the first byte lie.
+/// Addresses of the taps for the first byte.
 struct TapPointers {
   std::array<const std::uint8_t*, kMaxTaps> at;
 
@@ -23,8 +23,8 @@ struct TapPointers {
   }
 };
 
-/// Sums of one vector's bytes in 16 bits: of the bytes that InterleaveLower and InterleaveUpper
-/// give, or where there are no pairs of even and odd bytes.
+/// 16-bit sums for one vector of bytes, in the order of InterleaveLower and InterleaveUpper;
+/// without byte pairs those of even and of odd bytes.
 struct ShortSums {
   VI16 first;
   VI16 second;
@@ -67,7 +67,7 @@ HWY_INLINE V8 levels_of(const ShortSums& sums, const ShortDivision& division) {
 }
 #endif
 
-/// kPairs = 0: as many as there are. Otherwise the loop over taps is unrolled.
+/// Sums over kPairs pairs of taps, unrolled; kPairs = 0: over any number.
 template <std::size_t kPairs>
 HWY_INLINE void short_loop(const ShortTaps& taps, const std::uint8_t* const* rows,
                            const RowOut& to) {
@@ -107,12 +107,12 @@ void short_taps(const ShortTaps& taps, const std::uint8_t* const* rows, const Ro
   }
 }
 
-/// Sums of one vector's bytes in 32 bits.
+/// 32-bit sums for one vector of bytes.
 struct LongSums {
   VI32 s0, s1, s2, s3;
 };
 
-/// A pair of weights of 16 bits in every 32-bit lane.
+/// Pair of 16-bit weights in every 32-bit lane.
 HWY_INLINE VI16 weight_pair(std::int32_t first, std::int32_t second) {
   const auto pair =
       (static_cast<std::uint32_t>(first) & 0xffffu) | (static_cast<std::uint32_t>(second) << 16);
@@ -132,7 +132,7 @@ HWY_INLINE VI32 lane_byte<0>(V8 v) {
   return hn::BitCast(DI32(), hn::And(hn::BitCast(d, v), hn::Set(d, 255u)));
 }
 
-/// Weights of any size: sums k are those of the bytes k of 32-bit lanes.
+/// Sums with weights of any size; sum k belongs to byte k of each 32-bit lane.
 struct LaneSums {
   static HWY_INLINE void add(LongSums& sums, V8 v, std::int32_t weight) {
     const VI32 weights = hn::Set(DI32(), weight);
@@ -155,7 +155,7 @@ struct LaneSums {
 };
 
 #ifdef EQUALUX_PAIRS
-/// Weights of 16 bits: sums k are those of the bytes 4 k to 4 k + 3 of 16.
+/// Sums with 16-bit weights; sum k belongs to bytes 4 k to 4 k + 3 of each 16.
 struct PairSums {
   static HWY_INLINE void add_pair(LongSums& sums, V8 a, V8 b, std::int32_t weight_a,
                                   std::int32_t weight_b) {

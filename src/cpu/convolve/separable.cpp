@@ -10,17 +10,17 @@ namespace equalux {
 namespace {
 
 constexpr std::size_t kLineBytes = 64;
-/// The ring of a strip is for a second-level cache of 256 KiB, with room for the frame's rows; the
-/// tile of a ring that results are made of at a time for a first-level cache of 32 KiB.
+/// Sizes for an L2 cache of 256 KiB, of which the frame's rows need a part, and an L1 cache of 32
+/// KiB, for the tile of the ring that results are made of at a time.
 constexpr std::size_t kRingBytes = std::size_t{96} << 10;
 constexpr std::size_t kTileBytes = std::size_t{24} << 10;
-/// Rows of results that are made of the same tile.
+/// Rows of results made from one tile.
 constexpr int kBatch = 8;
-/// Rows of a piece of a strip, where threads need more pieces than there are strips: its sums begin
-/// with the kernel's rows above it.
+/// Rows of a piece of a strip, where threads need more pieces than there are strips. Each piece
+/// first sums the kernel's rows above it, which is extra work.
 constexpr int kBandRows = 128;
-/// Rows that are asked for ahead: where one ends, in another page the next begins, which no
-/// prefetcher foresees.
+/// Rows that are prefetched: the next row of a strip begins in another page, which the hardware
+/// prefetcher does not foresee.
 constexpr int kAhead = 4;
 
 bool is_box(const ExactKernel& kernel) {
@@ -28,7 +28,7 @@ bool is_box(const ExactKernel& kernel) {
                      [](std::int32_t weight) { return weight == 1; });
 }
 
-/// Zeros from a cache line's begin on.
+/// Zero-initialised array aligned to a cache line.
 template <typename T>
 class Lines {
  public:
@@ -49,13 +49,13 @@ class Lines {
 
 }  // namespace
 
-/// What one thread owns.
+/// Memory of one thread.
 struct SeparableConvolution::Scratch {
-  Lines<std::uint8_t> bytes;   // a strip of a row with what lies beside it
-  Lines<std::uint32_t> rows;   // a Gaussian's ring
-  Lines<std::uint16_t> boxes;  // a box's ring, and a row of zeros
-  Lines<std::uint32_t> sums;   // a box's columns
-  Lines<std::uint8_t> spare;   // a batch of rows of results that do not fit a frame's
+  Lines<std::uint8_t> bytes;   // strip of a row with its surroundings
+  Lines<std::uint32_t> rows;   // ring of a Gaussian
+  Lines<std::uint16_t> boxes;  // ring of a box, and a row of zeros
+  Lines<std::uint32_t> sums;   // column sums of a box
+  Lines<std::uint8_t> spare;   // results that do not fit in the frame's rows
   std::vector<const std::uint32_t*> taps;
 };
 
@@ -83,7 +83,7 @@ void SeparableConvolution::configure(const BorderedRows& rows, const std::uint8_
   tile_ = convolve_bytes_down(kTileBytes / (4 * held));
   const std::size_t strips = (rows.bytes() + most - 1) / most;
   strip_ = convolve_bytes_up((rows.bytes() + strips - 1) / strips);
-  // An odd number of cache lines: rows under each other do not meet in the cache.
+  // An odd number of cache lines, so that rows below each other do not share cache sets.
   pitch_ = strip_ + (box_ ? kConvolveBytes / 2 : kConvolveBytes / 4);
   strips_ = static_cast<int>((rows.bytes() + strip_ - 1) / strip_);
   const int wanted = executor_.threads() == 1 ? 1 : 4 * executor_.threads();
@@ -130,8 +130,8 @@ void SeparableConvolution::process(const ConstImageView& in, const ImageView& ou
   });
 }
 
-/// Bytes of row y from before_ before a strip's first to whole vectors behind its last: the frame's
-/// own where it has them.
+/// Bytes of row y, from before_ before a strip to whole vectors behind it: directly from the frame
+/// where it has them.
 const std::uint8_t* SeparableConvolution::samples(const Frame& frame, const Job& job, int y,
                                                   Scratch& scratch) const {
   const std::uint8_t* row = rows_.row(frame.in, y);
@@ -146,8 +146,8 @@ const std::uint8_t* SeparableConvolution::samples(const Frame& frame, const Job&
   return scratch.bytes.data();
 }
 
-/// Where row y of a strip goes: `spare` takes strips that do not end with a vector, and, as the row
-/// below the last, what nobody reads.
+/// Target of row y of a strip. `spare` takes strips that end within a vector, and the row below the
+/// last, which nobody reads.
 RowOut SeparableConvolution::result(const Frame& frame, const Job& job, int y,
                                     std::uint8_t* spare) const {
   const std::size_t n = convolve_bytes_up(job.count);
@@ -207,7 +207,7 @@ void SeparableConvolution::run_box(const Frame& frame, const Job& job, Scratch& 
     return scratch.boxes.data() +
            static_cast<std::size_t>((y - job.begin + radius) % held_) * pitch_;
   };
-  // What leaves before the kernel is full: the row of zeros behind the ring.
+  // Row that leaves before the kernel is full: the zeros behind the ring.
   const std::uint16_t* nothing = scratch.boxes.data() + static_cast<std::size_t>(held_) * pitch_;
   std::uint32_t* sums = scratch.sums.data();
   std::memset(sums, 0, n * sizeof *sums);

@@ -10,27 +10,26 @@
 #include "src/cpu/convolve/bordered_rows.h"
 #include "src/cpu/convolve/convolve_rows.h"
 
-/// Convolution with the separable kernels, `gaussian` and `box`, in one pass over the frame.
+/// Convolution with the separable kernels `gaussian` and `box` in one pass over the frame.
 namespace equalux {
 
-/// A frame is cut into strips of columns. A thread walks down a strip, sums each row along itself
-/// once and keeps the sums of the rows under the kernel in a ring, which the caches hold: a
-/// Gaussian's, of which every row is read for every second row of results, in the first level, a
-/// box's, of which a row enters and one leaves, in the second. One frame at a time; strips run on
-/// the executor's threads.
+/// Convolution in strips of columns. A thread walks down a strip, sums each row once along itself,
+/// and keeps the sums of the rows under the kernel in a ring that fits in a cache: L1 for a
+/// Gaussian, which reads every row again for each two rows of results; L2 for a box, where one row
+/// enters and one leaves. One frame at a time; strips run on the executor's threads.
 class SeparableConvolution {
  public:
-  /// `executor` must live as long as this.
+  /// Makes the convolution; `executor` must outlive it.
   SeparableConvolution(const ExactKernel& kernel, RowExecutor& executor, const ConvolveRows& loops);
   ~SeparableConvolution();
 
-  /// Allocates for frames of those rows. `copied` as in RowOut.
+  /// Allocates for frames with these rows; `copied` as in RowOut.
   void configure(const BorderedRows& rows, const std::uint8_t* copied);
   void process(const ConstImageView& in, const ImageView& out, Stores stores);
 
  private:
   struct Scratch;
-  /// A piece of a strip: columns in bytes, and rows.
+  /// Piece of a strip: columns in bytes, and rows.
   struct Job {
     std::size_t first = 0;
     std::size_t count = 0;
@@ -60,14 +59,14 @@ class SeparableConvolution {
   GaussianWeights weights_;  // unless a box
   BorderedRows rows_;
   const std::uint8_t* copied_ = nullptr;
-  std::size_t before_ = 0;  // bytes read before a strip's first, and at most behind its last
-  std::size_t strip_ = 0;   // bytes of all strips but the last
-  std::size_t pitch_ = 0;   // samples from row to row of the ring
-  std::size_t tile_ = 0;    // a Gaussian's columns that are made into results at a time
+  std::size_t before_ = 0;  // bytes read before a strip, and at most as many behind
+  std::size_t strip_ = 0;   // bytes of each strip but the last
+  std::size_t pitch_ = 0;   // distance of the ring's rows, in samples
+  std::size_t tile_ = 0;    // columns of a Gaussian's results that are made at a time
   int held_ = 0;            // rows of the ring
   int strips_ = 1;
   int bands_ = 1;
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // by slot
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each thread
 };
 
 }  // namespace equalux

@@ -14,7 +14,7 @@ void copy_row(const ConstImageView& in, const ImageView& out, int plane, int y) 
   }
 }
 
-/// Calls tint(x, class) for every pixel of a row that has one.
+/// Calls tint(x, class) for every pixel of a row with a class.
 template <typename Tint>
 void for_classes(const std::uint8_t* classes, int width, const Tint& tint) {
   for (int x = 0; x < width; ++x) {
@@ -32,7 +32,7 @@ void tint_packed_row(const RgbLayout& at, const std::uint8_t* classes, int width
   });
 }
 
-/// Tints chroma row `row` of a planar frame.
+/// Tints a chroma row of a planar frame.
 class ChromaTint {
  public:
   ChromaTint(const ImageView& out, const ClassPlane& classes, const ClassColours& colours,

@@ -7,10 +7,10 @@
 #include "src/cpu/common/parallel.h"
 #include "src/hessian/class_colours.h"
 
-/// Frames tinted by the class of each pixel.
+/// Tinting of frames by the class of each pixel.
 namespace equalux {
 
-/// A plane of classes, rows one behind another.
+/// Plane of classes, rows without padding.
 struct ClassPlane {
   const std::uint8_t* first;
   int width;
@@ -19,12 +19,12 @@ struct ClassPlane {
   }
 };
 
-/// `out` is `in` (which may be the same memory) with the pixels of class k > 0 tinted with
-/// colours[k]. All 8-bit formats but packed 4:2:2.
+/// Copies `in` to `out`, which may be the same memory, with pixels of class k > 0 tinted by
+/// colours[k]. Takes all 8-bit formats but packed 4:2:2.
 void paint_classes(const ConstImageView& in, const ImageView& out, const ClassPlane& classes,
                    const ClassColours& colours, bool interlaced, RowExecutor& executor);
 
-/// The heat map of levels 0 to 255 as bgr: black, red, yellow, white.
+/// Writes the heat map of levels 0 to 255 as bgr: black, red, yellow, white.
 void paint_heat(const ClassPlane& levels, const ImageView& out, RowExecutor& executor);
 
 }  // namespace equalux

@@ -6,7 +6,7 @@
 namespace equalux {
 namespace {
 
-/// The first byte at or after i that is not 0, or n.
+/// Returns the first byte at or after i that is not 0, or n.
 std::size_t next_set(const std::uint8_t* row, std::size_t i, std::size_t n) {
   for (; i + 8 <= n; i += 8) {
     std::uint64_t eight;
@@ -22,7 +22,7 @@ std::size_t next_set(const std::uint8_t* row, std::size_t i, std::size_t n) {
 
 Components::Components(int width, int height, Connectivity connectivity)
     : width_(width), reach_(connectivity == Connectivity::eight ? 1 : 0) {
-  // Every second pixel of every row: memory that no frame like that touches is never made real.
+  // Worst case: every second pixel of every row. Pages that no frame touches are never made real.
   const std::size_t most =
       (static_cast<std::size_t>(width) + 1) / 2 * static_cast<std::size_t>(height);
   rows_.reserve(static_cast<std::size_t>(height) + 1);
@@ -64,7 +64,7 @@ void Components::link_to_row_above(std::size_t first_above, std::size_t first) {
     const PixelRun run = runs_[i];
     while (above < first && runs_[above].end + reach_ <= run.begin)
       ++above;
-    // The last one that touches this run may touch the next as well.
+    // The last run above that touches this one may touch the next as well.
     for (std::size_t k = above; k < first && runs_[k].begin < run.end + reach_; ++k)
       join(k, i);
   }
@@ -89,7 +89,7 @@ void Components::join(std::size_t a, std::size_t b) {
   const std::uint32_t one = root(a);
   const std::uint32_t other = root(b);
   if (one == other) return;
-  // The earlier run is the root, whatever the order of the joins.
+  // The earlier run becomes the root, in any order of joins.
   const std::uint32_t low = std::min(one, other);
   const std::uint32_t high = std::max(one, other);
   parent_[high] = low;

@@ -41,7 +41,7 @@ bool VignetteFinder::find(const ConstImageView& in) {
       corner = std::max<int>(corner, level);
     }
   }
-  // Most frames end here, without a look at their pixels.
+  // Most frames end here, before their pixels are read.
   if (corner > 255 / kVignetteShare) return false;
   const int dark = dark_level(in);
   if (corner > dark) return false;
@@ -82,7 +82,7 @@ void VignetteFinder::mark_vignette(const ConstImageView& in, int dark) {
   }
 }
 
-/// The vignette with the margin to the left and right.
+/// Widens the vignette by the margin to the left and right.
 void VignetteFinder::widen_rows() {
   std::fill(plane_.begin(), plane_.end(), std::uint8_t{0});
   for (int y = 0; y < desc_.height; ++y) {
@@ -95,7 +95,7 @@ void VignetteFinder::widen_rows() {
   }
 }
 
-/// And above and below: bit 0 is the widened rows, bit 1 what lies within the margin of them.
+/// Widens it up and down: bit 0 marks the widened rows, bit 1 pixels within the margin of them.
 void VignetteFinder::widen_columns() {
   const auto pass = [&](int y) {
     std::uint8_t* at = row(y);

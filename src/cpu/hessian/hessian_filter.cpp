@@ -9,7 +9,7 @@
 namespace equalux {
 namespace {
 
-// Frames whose result is larger than that are written past the caches.
+// Size of results in bytes above which they are streamed.
 constexpr std::int64_t kStreamedBytes = std::int64_t{1} << 20;
 
 constexpr std::size_t kCacheLine = 64;
@@ -18,7 +18,7 @@ bool begins_line(const std::uint8_t* at) {
   return reinterpret_cast<std::uintptr_t>(at) % kCacheLine == 0;
 }
 
-/// Eigenvalues of the Hessian on the CPU.
+/// Eigenvalue filter on the CPU.
 class CpuHessianFilter final : public Filter {
  public:
   CpuHessianFilter(const HessianParams& params, const CpuOptions& options)

@@ -1,4 +1,4 @@
-// The SIMD bodies of hessian_rows.h; included once for each target. Arithmetic as in
+// SIMD bodies of hessian_rows.h; included once for each target. The arithmetic is that of
 // hessian_math.h, operation by operation.
 #if defined(EQUALUX_HESSIAN_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_HESSIAN_ROWS_INL_H
@@ -14,7 +14,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if !HWY_NATIVE_FMA || !HWY_HAVE_FLOAT64 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-/// Without fma, or with roots that are not rounded to nearest, a target is served by plain C++.
+/// Plain C++ for targets without fused multiply-add, or whose roots are not rounded to nearest.
 HessianRows target_hessian_rows() {
   return scalar_hessian_rows();
 }
@@ -30,12 +30,12 @@ using VBytes = hn::Vec<DBytes>;
 
 constexpr std::size_t kLanes = hn::MaxLanes(DF());
 
-/// Vectors that a loop has under way, with three sums each: sums wait for themselves, and weights
-/// are fetched once for both.
+/// Vectors in flight in a loop, with three sums each: this hides the latency of sums, and a weight
+/// is loaded once for both.
 constexpr std::size_t kVectors = 2;
 static_assert(kVectors * kLanes <= kRowSlack);
 
-/// Whether rows of derivatives have second copies: where a vector is half a cache line.
+/// True where rows of derivatives have second copies: vectors of half a cache line.
 constexpr bool kTwoCopies = kLanes == 8;
 
 HWY_INLINE VF to_floats(VBytes v) {
@@ -49,7 +49,7 @@ void gray_levels(const std::uint8_t* in, std::size_t n, float* out) {
   scalar_hessian_rows().gray_levels(in + i, n - i, out + i);
 }
 
-/// Luma as luma_of_rgb() has it: the sum stays below 2^16.
+/// luma_of_rgb() of vectors; the sum stays below 2^16.
 HWY_INLINE VF luma_floats(VBytes r, VBytes g, VBytes b) {
   const DWords d;
   const auto weighted = [d](VBytes v, std::uint16_t w)
@@ -59,8 +59,8 @@ HWY_INLINE VF luma_floats(VBytes r, VBytes g, VBytes b) {
   return hn::ConvertTo(DF(), hn::PromoteTo(DI(), hn::ShiftRight<8>(sum)));
 }
 
-/// Levels of whole vectors of pixels of kStep bytes; returns the pixels done. pick(bytes) makes the
-/// level of the pixels' bytes 0, 1, 2 (and 3).
+/// Levels of whole vectors of pixels of kStep bytes; returns the number of pixels done. pick(bytes)
+/// computes levels from the vectors of bytes 0, 1, 2 (and 3).
 template <int kStep, typename Pick>
 HWY_INLINE std::size_t packed_levels(const std::uint8_t* in, std::size_t n, float* out,
                                      const Pick& pick) {
@@ -111,10 +111,10 @@ void rgb_levels(HessianChannel channel, const RgbLayout& at, const std::uint8_t*
                                    n - done, out + done);
 }
 
-/// Vectors of two rows, with six sums and two samples that go from step to step each.
+/// Vectors of two rows in flight, with six sums and two samples in registers each.
 constexpr std::size_t kPairVectors = HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86 ? 2 : 1;
 
-/// The three sums of a row.
+/// Sums of a row with the three kernels.
 struct RowSums {
   VF smooth, slope, curve;
 
@@ -170,7 +170,7 @@ void vertical_pair(const HessianWeights& weights, const float* const* rows, std:
   for (std::size_t i = 0; i < n; i += kPairVectors * kLanes) {
     RowSums first[kPairVectors];
     RowSums below[kPairVectors];
-    // What one row reads in a step, the other reads in the next.
+    // Rows share loads: what one row reads in a step, the other reads in the next.
     VF up[kPairVectors];
     VF down[kPairVectors];
     for (std::size_t v = 0; v < kPairVectors; ++v) {
@@ -227,17 +227,17 @@ HWY_INLINE void store_eigenvalues(VF xx, VF xy, VF yy, const EigenvalueRows& to,
 }
 
 #if HWY_TARGET == HWY_AVX2
-/// Sums along x of two vectors that share a cache line, with the three kernels.
+/// Sums along x with the three kernels, for two vectors that share a cache line.
 struct DerivativeSums {
   VF xx_0, xx_1, xy_0, xy_1, yy_0, yy_1;
 };
 
-/// What a row of derivatives has `k` samples to the right of two vectors and to the left.
+/// Samples of a row of derivatives k to the right and k to the left of two vectors.
 struct Beside {
   VF right_0, right_1, left_0, left_1;
 
-  /// kFar = 0: up to 8 samples away, 1: 9 to 16, and so on in turn. None of these loads crosses a
-  /// line.
+  /// Loads for distances up to 8 (kFar = 0), 9 to 16 (kFar = 1), and so on alternating. Each load
+  /// takes the copy of the row in which it does not cross a cache line.
   template <int kFar>
   static HWY_INLINE Beside load(const float* row, std::ptrdiff_t k) {
     const DF d;
@@ -309,9 +309,9 @@ HWY_INLINE void eigenvalue_loop(const HessianWeights& weights, const ConstDeriva
   }
 }
 #else
-/// Sums along x of one row with the odd kernel: the samples beside kVectors vectors. A load that is
-/// not aligned costs as much as two; with AVX-512 the pairs of this kernel come out of the aligned
-/// vectors around instead, which leaves loads and arithmetic with the same work.
+/// Sums along x with the odd kernel, for kVectors vectors. An unaligned load costs as much as two
+/// aligned ones; with AVX-512 the samples of this kernel are permuted from aligned vectors instead,
+/// which balances loads and arithmetic.
 class SlopeSums {
  public:
   HWY_INLINE SlopeSums(const HessianWeights& weights, const float* in)

@@ -8,10 +8,10 @@
 namespace equalux {
 namespace {
 
-// Vectors of any target that begin at such a column of a row lie within cache lines.
+// Alignment in columns, for which vectors of all targets lie within cache lines.
 constexpr int kAligned = 16;
 
-// Floats from a row of derivatives to the next: two copies.
+// Floats from one row of derivatives to the next: two copies.
 constexpr std::size_t kDerivedPitch = 2 * kSecondCopy;
 static_assert(kDerivedPitch % kAligned == 0);
 
@@ -19,7 +19,7 @@ constexpr int whole_lanes(int n) {
   return (n + kAligned - 1) / kAligned * kAligned;
 }
 
-/// Levels of columns x .. x + n - 1 of a row.
+/// Reads the levels of columns x .. x + n - 1 of a row.
 void read_levels(const HessianRows& loops, const ConstImageView& in, HessianChannel channel, int x,
                  int y, std::size_t n, float* out) {
   const FormatTraits& form = traits(in.desc.format);
@@ -75,7 +75,7 @@ void TileScratch::load(const HessianRows& loops, const ConstImageView& in, Hessi
   const int top = std::max(0, y - reach);
   const int bottom = std::min(in.desc.height, y_end + reach);
   for (int j = y - reach; j < y_end + reach; ++j) {
-    // Rows above and below the frame are its first and last.
+    // Rows above and below the frame replicate its first and last.
     const int held = std::clamp(j, top, bottom - 1) - top;
     tile_.rows[static_cast<std::size_t>(j - (y - reach))] =
         levels_.data() + static_cast<std::size_t>(held) * pitch_ + left_;
@@ -100,8 +100,8 @@ TileScratch::RowPair& TileScratch::pair_of(const HessianWeights& weights) {
   throw std::logic_error("more scales than the scratch has memory for");
 }
 
-/// The passes along y of row j: the first of three rows, kDerivedPitch floats apart, that begin
-/// whole_lanes(radius) columns before the tile.
+/// Returns the sums along y of row j: the first of three rows, kDerivedPitch floats apart, which
+/// begin whole_lanes(radius) columns before the tile.
 const float* TileScratch::vertical(const HessianRows& loops, const HessianWeights& weights, int j) {
   RowPair& pair = pair_of(weights);
   float* const at = pair.memory.data();

@@ -12,7 +12,7 @@
 namespace equalux {
 namespace {
 
-/// The report's Figure 1 on the CPU.
+/// Filter `shapes` on the CPU, the report's Figure 1.
 class CpuShapesFilter final : public Filter {
  public:
   CpuShapesFilter(const ShapesParams& params, const CpuOptions& options)

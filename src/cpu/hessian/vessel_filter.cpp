@@ -16,11 +16,11 @@
 namespace equalux {
 namespace {
 
-/// Rows that a tile keeps while its scales pass.
+/// Rows that a tile keeps from scale to scale.
 enum ResultRow : std::size_t { kFirst, kSecond, kMeasure, kLight, kGain, kOwnLevel, kResultRows };
 
-/// Vessels on the CPU: a measure of every pixel, of it the classes of vessel_class(), and of them
-/// the components that are vessels.
+/// Filter `vessel` on the CPU: a measure of every pixel, classes by vessel_class(), and components
+/// of these.
 class CpuVesselFilter final : public Filter {
  public:
   CpuVesselFilter(const VesselParams& params, const CpuOptions& options)
@@ -30,7 +30,7 @@ class CpuVesselFilter final : public Filter {
         vessel_(vessel_rows()),
         sign_(params.polarity == Polarity::dark ? 1.0f : -1.0f),
         largest_sigma_(*std::max_element(params.sigmas.begin(), params.sigmas.end())) {
-    // The largest first: its smoothing is the local mean.
+    // Largest scale first: its smoothing is the local mean.
     std::vector<double> sigmas = params.sigmas;
     std::sort(sigmas.begin(), sigmas.end(), std::greater<>());
     for (const double sigma : sigmas)
@@ -95,7 +95,7 @@ class CpuVesselFilter final : public Filter {
     return plane_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(in_desc_.width);
   }
 
-  /// Classes (or levels of heat) of all pixels into the plane.
+  /// Computes the classes, or heat levels, of all pixels.
   void measure(const ConstImageView& in) {
     const VesselThresholds thresholds = vessel_thresholds(params_);
     const auto low = static_cast<float>(thresholds.low);
@@ -151,7 +151,7 @@ class CpuVesselFilter final : public Filter {
     });
   }
 
-  /// 1 in components that somewhere reach `high` and are large enough, 0 elsewhere.
+  /// Writes 1 for components that reach `high` somewhere and are large enough, else 0.
   void keep_vessels() {
     components_->clear();
     for (int y = 0; y < in_desc_.height; ++y)
@@ -174,7 +174,7 @@ class CpuVesselFilter final : public Filter {
     });
   }
 
-  /// body(run, first pixel, end) of every run.
+  /// Calls body(run, first pixel, end) for every run.
   template <typename Body>
   void for_runs(const Components& components, const Body& body) {
     for (int y = 0; y < in_desc_.height; ++y) {
@@ -206,7 +206,7 @@ class CpuVesselFilter final : public Filter {
   std::optional<VignetteFinder> field_of_view_;
   std::optional<Components> components_;
   std::optional<Components> holes_;
-  std::vector<std::uint8_t> ground_;  // one row, 1 where no vessel is
+  std::vector<std::uint8_t> ground_;  // one row, 1 outside vessels
   std::vector<std::uint8_t> plane_;
   ClassColours colours_{};
 };

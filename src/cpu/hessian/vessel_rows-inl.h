@@ -1,5 +1,5 @@
-// The SIMD bodies of vessel_rows.h; included once for each target. Arithmetic as in vessel_math.h,
-// operation by operation.
+// SIMD bodies of vessel_rows.h; included once for each target. The arithmetic is that of
+// vessel_math.h, operation by operation.
 #if defined(EQUALUX_VESSEL_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_VESSEL_ROWS_INL_H
 #undef EQUALUX_VESSEL_ROWS_INL_H
@@ -14,7 +14,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if !HWY_NATIVE_FMA || !HWY_HAVE_FLOAT64 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
-/// Without fma, or with quotients that are not rounded to nearest: plain C++.
+/// Plain C++ for targets without fused multiply-add, or whose quotients are not rounded to nearest.
 VesselRows target_vessel_rows() {
   return scalar_vessel_rows();
 }
@@ -102,7 +102,7 @@ void scale(const float* gain, std::size_t n, float* measure) {
   }
 }
 
-/// bytes(i) of n pixels, a vector of 32-bit numbers of 0 to 255 each.
+/// Stores n bytes; numbers(i) returns a vector of 32-bit numbers of 0 to 255.
 template <typename Numbers>
 HWY_INLINE void store_bytes(std::size_t n, std::uint8_t* out, const Numbers& numbers) {
   const DBytes d;
@@ -115,7 +115,7 @@ HWY_INLINE void store_bytes(std::size_t n, std::uint8_t* out, const Numbers& num
   std::memcpy(out + i, last, n - i);
 }
 
-/// `value` where `mask` holds, else 0.
+/// `value` where `mask` is set, else 0.
 template <typename Mask>
 HWY_INLINE VI number_where(Mask mask, int value) {
   return hn::IfThenElseZero(hn::RebindMask(DI(), mask), hn::Set(DI(), value));

@@ -6,17 +6,17 @@
 #include <vector>
 
 /// Rows of eigenvalues to rows of measures and classes, compiled for every SIMD target and chosen
-/// once. Formulas: vessel_math.h.
+/// once. vessel_math.h has the formulas.
 namespace equalux {
 
-/// One target's loops over n pixels. Float rows have kRowSlack floats behind the last pixel, which
-/// are read and written; byte rows are tight. All targets give the same bits.
+/// Loops of one target over n pixels. Float rows need kRowSlack floats behind the last pixel, which
+/// are read and written; byte rows have no padding. All targets give the same bits.
 struct VesselRows {
   std::string_view target;
 
   /// best = max(best, ridge_strength()).
   void (*add_ridge)(float sign, const float* second, std::size_t n, float* best);
-  /// best = max(best, frangi_measure()); `gain` is that of contrast_gains().
+  /// best = max(best, frangi_measure()); `gain` comes from contrast_gains().
   void (*add_frangi)(float sign, const float* first, const float* second, const float* gain,
                      std::size_t n, float* best);
   /// contrast_gain() of local means.
@@ -34,11 +34,12 @@ struct VesselRows {
                  float blob_ratio, std::size_t n, std::uint8_t* out);
 };
 
-/// Plain C++, for machines without a SIMD target that has fma, and as the reference of the others.
+/// Returns the plain C++ loops, for machines without a SIMD target that has fma, and as reference
+/// of the others.
 [[nodiscard]] const VesselRows& scalar_vessel_rows();
-/// The loops of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
+/// Returns the loops of the target that the CPU backend runs (cpu_simd_target()), or plain C++.
 [[nodiscard]] const VesselRows& vessel_rows();
-/// Every target that this build holds and this machine runs, best first, plain C++ last.
+/// Returns every target that this build has and this machine runs, best first, plain C++ last.
 [[nodiscard]] std::vector<VesselRows> all_vessel_rows();
 
 }  // namespace equalux

@@ -5,7 +5,7 @@
 
 #include "src/cpu/staged/staged_stages.h"
 
-// The scans of the HSV equalization report's section 3.4, each thread of the GPU an iteration here.
+// Scans of section 3.4 of the HSV equalization report; each thread of the GPU is an iteration here.
 // docs/algorithm.md draws them on ten numbers.
 namespace equalux {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using Counts = std::span<const std::uint32_t>;
 using Sums = std::span<std::uint32_t>;
 
-/// Section 3.4.1: every element adds up all that come before it. n^2 / 2 additions.
+/// Section 3.4.1: every element sums all up to it. n^2 / 2 additions.
 void baseline(Counts counts, Sums cdf) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     cdf[i] = std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(i) + 1,
@@ -21,7 +21,7 @@ void baseline(Counts counts, Sums cdf) {
   }
 }
 
-/// Section 3.4.2: from whichever end is nearer, since the sum of all is known. n^2 / 4 additions.
+/// Section 3.4.2: sums from the nearer end, as the total is known. n^2 / 4 additions.
 void two_ended(Counts counts, Sums cdf) {
   const std::uint32_t total = std::accumulate(counts.begin(), counts.end(), std::uint32_t{0});
   const std::size_t n = counts.size();
@@ -32,7 +32,7 @@ void two_ended(Counts counts, Sums cdf) {
   }
 }
 
-/// Section 3.4.3, Kogge and Stone 1973: log2 n steps, each from one array into another so that no
+/// Section 3.4.3, Kogge and Stone 1973: log2 n steps, each from one array to another, so that no
 /// element is overwritten before it is read. n log2 n additions, depth log2 n.
 void kogge_stone(Counts counts, Sums cdf, Sums scratch) {
   std::copy(counts.begin(), counts.end(), cdf.begin());
@@ -47,8 +47,8 @@ void kogge_stone(Counts counts, Sums cdf, Sums scratch) {
   if (from.data() != cdf.data()) std::copy(from.begin(), from.end(), cdf.begin());
 }
 
-/// Section 3.4.4, Brent and Kung 1982: sums of pairs, fours, eights upward, then the gaps filled
-/// downward, in place. 2 n additions, depth 2 log2 n.
+/// Section 3.4.4, Brent and Kung 1982: sums of pairs, fours, eights upward, then the gaps downward,
+/// in place. 2 n additions, depth 2 log2 n.
 void brent_kung(Counts counts, Sums cdf) {
   std::copy(counts.begin(), counts.end(), cdf.begin());
   const std::size_t n = cdf.size();

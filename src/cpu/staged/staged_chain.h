@@ -8,15 +8,15 @@
 #include "src/cpu/staged/staged_stages.h"
 #include "src/equalize/equalize_chain.h"
 
-/// The report's chain on the CPU: five stages over a float HSV image.
+/// Published chain on the CPU: five stages over a float HSV image.
 namespace equalux {
 
-/// One thread at a time.
+/// Chain of the published stages. One thread at a time.
 class StagedChain final : public EqualizeChain {
  public:
   StagedChain(const EqualizeParams& params, RowExecutor& executor);
 
-  /// Allocates for frames of `desc`, a packed RGB form or gray8.
+  /// Allocates for frames of `desc`, packed RGB or gray8.
   void configure(const ImageDesc& desc) override;
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
