@@ -387,7 +387,7 @@ void Engine::report_until_sink_ends() {
   }
 }
 
-// capture: source -> input_
+// ---- capture: source -> input_
 
 void Engine::capture() {
   try {
@@ -461,7 +461,7 @@ bool Engine::enqueue(FramePtr frame) {
   return !aborted_;
 }
 
-// process: input_ -> processor -> output_
+// ---- process: input_ -> processor -> output_
 
 void Engine::process() {
   const std::uint64_t limit = info_.live ? options_.max_frames : 0;
@@ -574,7 +574,7 @@ void Engine::discard_in_flight() noexcept {
   }
 }
 
-// sink: output_ -> sink
+// ---- sink: output_ -> sink
 
 /// Opens the sink. Returns false where a stop interrupted its wait; its error is then ignored.
 bool Engine::open_sink() {
@@ -721,7 +721,7 @@ void Engine::finish_sink() {
   result_.elapsed_s += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// checkpoints: where a run can be continued, and how one continues
+// ---- checkpoints: where a run can be continued, and how one continues
 
 void Engine::resume() {
   if (!options_.resume_from) return;
@@ -786,7 +786,7 @@ void Engine::make_checkpoint(std::string filters) {
   if (options_.on_checkpoint) options_.on_checkpoint(checkpoint);
 }
 
-// the end
+// ---- the end
 
 void Engine::fail(std::exception_ptr error) noexcept {
   {

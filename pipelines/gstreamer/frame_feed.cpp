@@ -10,10 +10,10 @@ namespace equalux::gst {
 
 namespace {
 
-/// Frames between us and what is behind; more would only be memory and delay.
+/// Frames queued in the appsrc; more would only cost memory and latency.
 constexpr guint64 kQueued = 2;
 
-/// A gray picture as the luma of a 4:2:0 one without colour.
+/// Copies a gray picture as luma of a 4:2:0 one without colour.
 void copy_gray(const ConstImageView& from, GstVideoFrame& to) {
   auto* luma = static_cast<std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&to, 0));
   for (int y = 0; y < from.desc.height; ++y) {
@@ -95,7 +95,7 @@ void FrameFeed::push(const Frame& frame, std::int64_t pts_ns, std::int64_t durat
       GST_BUFFER_FLAG_SET(buffer.get(), GST_VIDEO_BUFFER_FLAG_TFF);
     }
   }
-  // Refused only after an error, which the pipeline's messages tell.
+  // Refused only after an error, which is on the bus.
   gst_app_src_push_buffer(source_, buffer.release());
 }
 

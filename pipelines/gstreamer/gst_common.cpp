@@ -38,10 +38,10 @@ void log_glib(const gchar* domain, GLogLevelFlags, const gchar* message, gpointe
 }
 
 void route_messages() {
-  // Whoever sets GST_DEBUG wants GStreamer's own output.
+  // Keeps GStreamer's own output for users who set GST_DEBUG.
   if (g_getenv("GST_DEBUG") != nullptr) return;
   gst_debug_remove_log_function(nullptr);
-  // In parentheses it is the function; the macro of this name compares it with a pointer to void.
+  // Parentheses select the function: the macro of this name compares it with a pointer to void.
   (gst_debug_add_log_function)(log_gstreamer, nullptr, nullptr);
   gst_debug_set_default_threshold(logger().writes(LogLevel::debug) ? GST_LEVEL_WARNING
                                                                    : GST_LEVEL_NONE);
@@ -118,7 +118,7 @@ std::string package_of(const std::string& factory) {
 bool has_element(const char* factory) {
   GstElementFactory* found = gst_element_factory_find(factory);
   if (found == nullptr) return false;
-  // A registry may remember a plugin that no longer loads.
+  // A registry may contain a plugin that no longer loads.
   GstPluginFeature* loaded = gst_plugin_feature_load(GST_PLUGIN_FEATURE(found));
   gst_object_unref(found);
   if (loaded == nullptr) return false;
@@ -255,8 +255,8 @@ Pipeline::Pipeline(ElementPtr pipeline) : pipeline_(std::move(pipeline)) {}
 
 void Pipeline::stop(std::chrono::milliseconds limit) noexcept {
   if (!pipeline_) return;
-  // An element may wait for a device or a peer in its state change, which nothing can interrupt:
-  // that wait is left to a thread of its own.
+  // Stops a pipeline in a thread of its own, because an element may wait for a device or a peer in
+  // its state change, which cannot be interrupted.
   struct Stopping {
     std::mutex mutex;
     std::condition_variable done;

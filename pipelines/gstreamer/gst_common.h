@@ -9,10 +9,10 @@
 #include <equalux/error.h>
 #include <gst/gst.h>
 
-/// What every use of GStreamer needs: start-up, handles, messages turned into errors.
+/// Common parts of every use of GStreamer: start-up, handles, messages turned into errors.
 namespace equalux::gst {
 
-/// Initialises GStreamer once, and sends its messages to our log at debug. Thread-safe.
+/// Initialises GStreamer once, and sends its messages to our log at debug level. Thread-safe.
 /// Throws Error(unavailable).
 void start_up();
 
@@ -42,43 +42,45 @@ using MessagePtr = std::unique_ptr<GstMessage, UnrefMini>;
 using StringPtr = std::unique_ptr<gchar, FreeG>;
 using ErrorPtr = std::unique_ptr<GError, FreeError>;
 
-/// A new element, owned here. Throws Error(unavailable) that names the plugin's package.
+/// Makes an element, owned by the caller. Throws Error(unavailable) that names the plugin's
+/// package.
 [[nodiscard]] ElementPtr make_element(const char* factory, const char* name = nullptr);
 /// True where the registry has that element.
 [[nodiscard]] bool has_element(const char* factory);
-/// "gstreamer1.0-plugins-ugly" for "x264enc"; a list of all families where it is not known.
+/// Returns "gstreamer1.0-plugins-ugly" for "x264enc"; a list of all plugin packages where the
+/// element is unknown.
 [[nodiscard]] std::string package_of(const std::string& factory);
 /// Puts an element into a bin, which owns it from now on.
 GstElement* add_to(GstElement* bin, ElementPtr element);
 
-/// The pipeline of `full`, which is `launch` with an element of ours in front or behind. Throws
+/// Parses the pipeline `full`, which is `launch` with an element of ours in front or behind. Throws
 /// Error(usage) with GStreamer's message, naming `launch` and adding `hint`.
 [[nodiscard]] ElementPtr parse_launch(const std::string& full, const std::string& launch,
                                       const std::string& hint);
-/// An element of a parsed pipeline; borrowed from it.
+/// Returns an element of a parsed pipeline; borrowed from it.
 [[nodiscard]] GstElement* element_of(GstElement* pipeline, const char* name);
 
 /// Which end of the program a pipeline serves; decides what a missing resource means.
 enum class Role { input, output };
 
-/// What a pipeline has said on its bus. Not thread-safe.
+/// Messages from a pipeline's bus. Not thread-safe.
 class Messages {
  public:
   explicit Messages(GstElement* pipeline);
 
-  /// Takes what has come; waits up to `wait` for an error or the end.
+  /// Takes the messages that have come; waits up to `wait` for an error or the end.
   void poll(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
   [[nodiscard]] bool failed() const { return error_ != nullptr; }
-  /// The name of the element that did; empty where none has.
+  /// Name of the element that failed; empty where none has.
   [[nodiscard]] std::string failed_element() const;
-  /// What that element says, one line; empty where none has failed.
+  /// That element's error, one line; empty where none has failed.
   [[nodiscard]] std::string reason() const;
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Decoders' complaints that did not stop the stream.
+  /// Number of decoder warnings that did not stop the stream.
   [[nodiscard]] unsigned warnings() const { return warnings_; }
   /// True where one of them was about a device, a file or a connection.
   [[nodiscard]] bool warned_of_resource() const { return warned_of_resource_; }
-  /// The first error, as one line that starts with `name`.
+  /// Returns the first error as one line that starts with `name`.
   [[nodiscard]] Error error(const std::string& name, Role role) const;
 
  private:
@@ -86,24 +88,24 @@ class Messages {
 
   BusPtr bus_;
   MessagePtr error_;
-  std::string missing_;  // what a missing-plugin message asked for
+  std::string missing_;  // named by a missing-plugin message
   bool ended_ = false;
   unsigned warnings_ = 0;
   bool warned_of_resource_ = false;
 };
 
-/// How long a wait lasts for an element that does nothing: as long as is usual, but once the run is
-/// being stopped, a few seconds from then on.
+/// Decides how long a wait for an inactive element lasts: the usual time, but only a few seconds
+/// once the run is being stopped.
 class Patience {
  public:
-  /// Cuts the waits short. Any thread may call it.
+  /// Shortens the waits. Any thread may call it.
   void cancel() noexcept { cancelled_ = true; }
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_; }
 
-  /// Something has moved. The waits' own thread, as for the rest.
+  /// Notes progress. To be called by the waiting thread, as is_over().
   void renew() { since_ = std::chrono::steady_clock::now(); }
-  /// True where nothing has moved since renew() for `usual`, or for `when_cancelled` of the time
-  /// since cancel().
+  /// True where nothing has happened since renew() for `usual`, or for `when_cancelled` since
+  /// cancel().
   [[nodiscard]] bool is_over(std::chrono::milliseconds usual,
                              std::chrono::milliseconds when_cancelled);
 
@@ -113,8 +115,8 @@ class Patience {
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
-/// A pipeline that is stopped when it goes. Stopping is bounded in time: an element that does not
-/// stop within five seconds is left behind, and the log says so.
+/// A pipeline that the destructor stops. Stopping is bounded in time: an element that does not stop
+/// within five seconds is abandoned, and the log says so.
 class Pipeline {
  public:
   Pipeline();

@@ -46,7 +46,7 @@ constexpr std::array<std::pair<PixelFormat, GstVideoFormat>, 32> kFormats{{
     {PixelFormat::y444_16le, GST_VIDEO_FORMAT_Y444_16LE},
 }};
 
-/// Layouts with a plane of transparency. By name: GStreamer 1.22 lacks some of them.
+/// Layouts with a plane of transparency, by name, since GStreamer 1.22 lacks some of them.
 constexpr std::array<std::pair<PixelFormat, const char*>, 10> kAlphaLayouts{{
     {PixelFormat::i420, "A420"},
     {PixelFormat::y42b, "A422"},
@@ -60,7 +60,7 @@ constexpr std::array<std::pair<PixelFormat, const char*>, 10> kAlphaLayouts{{
     {PixelFormat::y444_16le, "A444_16LE"},
 }};
 
-/// Chroma shifts of a format: of its second component.
+/// Returns the chroma shifts of a format, taken from its second component.
 std::pair<int, int> subsampling(GstVideoFormat format) {
   const GstVideoFormatInfo* info = gst_video_format_get_info(format);
   if (GST_VIDEO_FORMAT_INFO_N_COMPONENTS(info) < 2) return {0, 0};
@@ -68,13 +68,13 @@ std::pair<int, int> subsampling(GstVideoFormat format) {
           static_cast<int>(GST_VIDEO_FORMAT_INFO_H_SUB(info, 1))};
 }
 
-/// Bits of a sample: of the first component.
+/// Returns the bits per sample, taken from the first component.
 int depth_of(GstVideoFormat format) {
   return static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(format), 0));
 }
 
-/// Layouts of more than 8 bits to try, in order; each keeps at least as much chroma. Whoever asks
-/// looks for enough depth.
+/// Layouts of more than 8 bits to try, in order; each keeps at least as much chroma. The caller
+/// checks the depth.
 std::span<const PixelFormat> deep_layouts_for(std::pair<int, int> shifts) {
   static constexpr std::array k420{PixelFormat::i420_10le, PixelFormat::p010_10le,
                                    PixelFormat::i420_12le, PixelFormat::p012_le,
@@ -107,7 +107,7 @@ constexpr std::array kPackedRgba{PixelFormat::bgra, PixelFormat::rgba, PixelForm
 constexpr std::array kDeepRgb{PixelFormat::rgba64_le, PixelFormat::bgra64_le,
                               PixelFormat::argb64_le, PixelFormat::abgr64_le};
 
-/// `depth` is the least that is wanted.
+/// Returns the first accepted format of at least `depth` bits.
 std::optional<PixelFormat> first_accepted(std::span<const PixelFormat> formats,
                                           const FormatPredicate& accepts, int depth = 8) {
   for (const PixelFormat format : formats) {
@@ -116,7 +116,7 @@ std::optional<PixelFormat> first_accepted(std::span<const PixelFormat> formats,
   return std::nullopt;
 }
 
-/// As choose_format() for more than 8 bits: no fewer come out.
+/// Does the work of choose_format() for more than 8 bits, which never become fewer.
 std::optional<PixelFormat> choose_deep_format(GstVideoFormat native,
                                               const FormatPredicate& accepts) {
   const GstVideoFormatInfo* info = gst_video_format_get_info(native);
@@ -227,7 +227,7 @@ GstVideoColorimetry colorimetry_of(const StreamInfo& info) {
     return result;
   }
   if (model == ColorModel::gray) {
-    // Gray is filtered as r = g = b over all 256 levels, unless its stream says otherwise.
+    // Gray is filtered as r = g = b over all 256 levels, unless its stream declares another range.
     if (result.range == GST_VIDEO_COLOR_RANGE_UNKNOWN) result.range = GST_VIDEO_COLOR_RANGE_0_255;
     if (result.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN) {
       result.matrix = GST_VIDEO_COLOR_MATRIX_BT601;
@@ -236,7 +236,7 @@ GstVideoColorimetry colorimetry_of(const StreamInfo& info) {
   }
   result.range = info.desc.range == ColorRange::full ? GST_VIDEO_COLOR_RANGE_0_255
                                                      : GST_VIDEO_COLOR_RANGE_16_235;
-  // A matrix that our filters take for another one is still the stream's.
+  // Keeps the stream's own matrix where our filters use another one in its place.
   if (result.matrix == GST_VIDEO_COLOR_MATRIX_FCC ||
       result.matrix == GST_VIDEO_COLOR_MATRIX_SMPTE240M) {
     return result;
@@ -267,7 +267,7 @@ void read_video_info(const GstVideoInfo& video, StreamInfo& info) {
     info.desc.format = *format;
   }
   info.transparent = beside_alpha(GST_VIDEO_INFO_FORMAT(&video)).has_value();
-  // An RGB picture's own colorimetry says nothing of the YCbCr that it may become.
+  // An RGB picture's own colorimetry does not apply to the YCbCr that it may become.
   const bool own = info.colorimetry.empty() && !GST_VIDEO_INFO_IS_RGB(&video);
   apply_colorimetry(own ? colorimetry_text(video.colorimetry) : info.colorimetry, info.desc);
   if (GST_VIDEO_INFO_FPS_N(&video) > 0) {

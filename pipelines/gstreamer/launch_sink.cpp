@@ -17,15 +17,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A sink that takes nothing for so long has stalled.
+/// Time after which a sink that takes nothing counts as stalled.
 constexpr auto kLaunchStall = 30s;
-/// How long a sink may take over what it holds, after the last frame.
+/// Time that a sink may need for its queued frames after the last one.
 constexpr auto kEnd = 10s;
-/// Each of them once the run is being stopped, and how long its elements may take to stop then.
+/// Both times once the run is being stopped, and the limit for stopping its elements.
 constexpr auto kLaunchStallWhenStopped = 1500ms;
 constexpr auto kEndWhenStopped = 2000ms;
 constexpr auto kStopLaunchWhenStopped = 500ms;
-/// How often a waiting write() looks again.
+/// Interval at which a waiting write() checks again.
 constexpr auto kLaunchLook = 2ms;
 
 class LaunchSink final : public Sink {
@@ -67,7 +67,7 @@ void LaunchSink::open(const StreamInfo& info) {
       name_, source, info,
       info.transparent ? gst::with_alpha(info.desc.format) : gst::to_gst(info.desc.format));
   live_ = info.live;
-  // Live frames are shown when they come; others when their time comes.
+  // Live frames are shown when they arrive, others at their timestamps.
   g_object_set(source, "is-live", live_ ? TRUE : FALSE, "do-timestamp", live_ ? TRUE : FALSE,
                nullptr);
   if (gst_element_set_state(pipeline_->get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
@@ -82,7 +82,7 @@ void LaunchSink::check() {
 }
 
 void LaunchSink::write(Frame& frame) {
-  // Frames that are shown when their time comes are no sign that the rest will be soon.
+  // Once cancelled, frames shown at their timestamps are no sign that the rest will soon be done.
   if (!patience_.is_cancelled()) patience_.renew();
   messages_->poll();
   check();
@@ -142,7 +142,7 @@ class V4l2Sink final : public Sink {
   std::string name() const override { return "v4l2:" + device_; }
 
  private:
-  /// The node is closed behind it: v4l2sink opens its own, and some drivers have room for one.
+  /// Closes the node afterwards: v4l2sink opens it again, and some drivers allow only one user.
   [[nodiscard]] V4l2Output set_format(const ImageDesc& desc) const {
     const V4l2Node node(device_);
     if (node.error() != 0) {

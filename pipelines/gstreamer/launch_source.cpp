@@ -22,14 +22,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// From start to the first picture; a camera or a network peer may take its time.
+/// Limit from start to the first picture; a camera or a network peer may need some time.
 constexpr auto kFirstLaunchPicture = 4500ms;
 constexpr auto kFirstLivePicture = 15s;
-/// Sound that a camera has announced comes a little after its first picture.
+/// Time to wait for announced sound, which comes a little after a camera's first picture.
 constexpr auto kFirstSound = 2s;
 constexpr const char* kNetworkSource = "equalux_network";
 
-/// Adds the formats that the filters take of those that `wanted` is true for.
+/// Appends caps of the accepted formats for which `wanted` is true.
 void append_caps(GstCaps* caps, const FormatPredicate& accepts, const FormatPredicate& wanted) {
   GValue formats = G_VALUE_INIT;
   g_value_init(&formats, GST_TYPE_LIST);
@@ -50,7 +50,7 @@ void append_caps(GstCaps* caps, const FormatPredicate& accepts, const FormatPred
   g_value_unset(&formats);
 }
 
-/// Caps of every format that the filters take; a pipeline that has the choice takes one of 8 bits.
+/// Returns caps of every accepted format; a pipeline that can choose takes one of 8 bits.
 gst::CapsPtr accepted_caps(const FormatPredicate& accepts) {
   gst::CapsPtr caps(gst_caps_new_empty());
   append_caps(caps.get(), accepts, has_byte_samples);
@@ -58,13 +58,13 @@ gst::CapsPtr accepted_caps(const FormatPredicate& accepts) {
   return caps;
 }
 
-/// When a picture of a live pipeline reached its end, and how many of them nobody took.
+/// Arrival of a picture at the end of a live pipeline, and how many were not read.
 struct Arrival {
   Clock::time_point time;
-  std::uint64_t number = 0;  ///< of the pictures that arrived, from 0; also of those dropped since
+  std::uint64_t number = 0;  ///< counts the pictures that arrived, from 0, including dropped ones
 };
 
-/// The time stands in the meta's timestamp, the number in its duration.
+/// Stores the time in a reference timestamp meta, and the number in its duration.
 GstCaps* reference() {
   static GstStaticCaps caps = GST_STATIC_CAPS("timestamp/x-equalux-arrival");
   return gst_static_caps_get(&caps);
@@ -88,7 +88,7 @@ void mark_arrivals(GstElement* element) {
                     [](gpointer count) { delete static_cast<std::uint64_t*>(count); });
 }
 
-/// The mark of a buffer; nothing where it has none.
+/// Returns a buffer's mark; nothing where it has none.
 std::optional<Arrival> arrival_of(GstBuffer* buffer) {
   const gst::CapsPtr caps(reference());
   const GstReferenceTimestampMeta* meta =
@@ -104,7 +104,7 @@ class LaunchSource final : public Source {
   LaunchSource(std::string launch, std::string name, std::chrono::milliseconds stall)
       : launch_(std::move(launch)), name_(std::move(name)), stall_(stall) {}
 
-  /// The launch string is one uridecodebin, kNetworkSource.
+  /// Tells that the launch string is one uridecodebin, kNetworkSource.
   void from_network(NetworkSound sound) {
     network_ = true;
     takes_sound_ = sound == NetworkSound::taken;
@@ -146,7 +146,7 @@ void take_newest(GstElement* sink) {
   mark_arrivals(sink);
 }
 
-/// Shared with elements' signals, as an element that does not stop may outlive the source.
+/// Shared with signal handlers of elements, which may outlive the source if they do not stop.
 using Flag = std::shared_ptr<std::atomic<bool>>;
 
 void connect(gpointer object, const char* signal, GCallback handler, const Flag& flag) {
@@ -155,7 +155,7 @@ void connect(gpointer object, const char* signal, GCallback handler, const Flag&
       [](gpointer data, GClosure*) { delete static_cast<Flag*>(data); }, GConnectFlags{});
 }
 
-/// Notes whether a session of RTSP announces sound.
+/// Notes whether an RTSP session announces sound.
 void read_session(GstElement*, GstSDPMessage* session, gpointer announced) {
   for (guint i = 0; i < gst_sdp_message_medias_len(session); ++i) {
     const gchar* media = gst_sdp_media_get_media(gst_sdp_message_get_media(session, i));
@@ -163,7 +163,7 @@ void read_session(GstElement*, GstSDPMessage* session, gpointer announced) {
   }
 }
 
-/// The source within uridecodebin: a jitter buffer of 2 s, RTSP's usual, is no live picture.
+/// Sets up the source within uridecodebin, whose default jitter buffer of 2 s is no live picture.
 void set_up_network(GstElement*, GstElement* source, gpointer announces_sound) {
   constexpr guint kJitterMs = 200;
   if (g_object_class_find_property(G_OBJECT_GET_CLASS(source), "latency") != nullptr) {
@@ -174,14 +174,15 @@ void set_up_network(GstElement*, GstElement* source, gpointer announces_sound) {
   }
 }
 
-/// A camera's multipart stream has one part that repeats, and nobody ever says that no more come.
+/// Sets up the demuxer of a camera's multipart stream, which has one part that repeats and never
+/// announces the end of its pads.
 void set_up_demuxer(GstBin*, GstBin*, GstElement* element, gpointer) {
   if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "single-stream") != nullptr) {
     g_object_set(element, "single-stream", TRUE, nullptr);
   }
 }
 
-/// True where the pipeline is live: it has nothing to show before it plays.
+/// Starts the pipeline. Returns true where it is live: it gives no preroll picture.
 bool LaunchSource::start(GstElement* sink) {
   GstElement* pipeline = pipeline_->get();
   GstStateChangeReturn result = gst_element_set_state(pipeline, GST_STATE_PAUSED);
@@ -204,7 +205,7 @@ GstVideoInfo LaunchSource::start_up_to_first(GstElement* sink, bool& live) {
     live = start(sink);
     return tap_->first(live || network_ ? kFirstLivePicture : kFirstLaunchPicture);
   } catch (const Error& error) {
-    // What uridecodebin calls the element that talks to the server.
+    // uridecodebin names the element that talks to the server "source".
     const bool unreachable = network_ && tap_->messages().failed_element() == "source";
     if (!unreachable || error.code() == ExitCode::unavailable) throw;
     logger().debug("{}", error.what());
@@ -222,8 +223,8 @@ std::shared_ptr<SoundFeed> LaunchSource::find_sound() const {
   }
 }
 
-/// videoconvert brings deep pictures to 8 bits where the filters take no more, and also where none
-/// of the formats that they take has all of the bits: it then takes the first of them.
+/// Warns where videoconvert reduces pictures to 8 bits: where the filters take no more, and also
+/// where no accepted format has all of the bits, since it then takes the first one.
 void LaunchSource::warn_of_lost_bits(PixelFormat format, const FormatPredicate& accepts) const {
   const gst::PadPtr pad(
       gst_element_get_static_pad(gst::element_of(pipeline_->get(), "equalux_convert"), "sink"));
@@ -279,7 +280,7 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
       duration > 0) {
     info.duration_ns = duration;
   }
-  if (!info.live && network_ && !info.duration_ns) {  // What has no end comes as time passes.
+  if (!info.live && network_ && !info.duration_ns) {  // A stream without an end is live.
     info.live = true;
     take_newest(sink);
   }
@@ -299,7 +300,7 @@ bool LaunchSource::read(Frame& frame) {
   if (GST_BUFFER_DURATION_IS_VALID(buffer)) {
     frame.duration_ns = static_cast<std::int64_t>(GST_BUFFER_DURATION(buffer));
   }
-  // A picture without a time follows the one before it.
+  // A picture without a time follows the previous one.
   frame.pts_ns = GST_CLOCK_TIME_IS_VALID(time) ? static_cast<std::int64_t>(time)
                                                : last_pts_ns_ + (frames_ > 0 ? 1 : 0);
   frame.discontinuity = frames_ > 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
@@ -318,7 +319,7 @@ void LaunchSource::note_arrival(GstBuffer* buffer, Frame& frame) {
   arrivals_ = arrival->number;
 }
 
-/// In double quotes, as launch strings have them.
+/// Quotes a text as launch strings do.
 std::string quoted(const std::string& text) {
   std::string result(1, '"');
   for (const char c : text) {
@@ -329,8 +330,8 @@ std::string quoted(const std::string& text) {
   return result;
 }
 
-/// A file on a web server is read as any file, with all that its container holds; what is no such
-/// file is a stream, whose pictures alone are taken.
+/// A file on a web server is read like any file, with all that its container has; other addresses
+/// are streams, of which only the pictures are taken.
 class NetworkSource final : public Source {
  public:
   NetworkSource(std::string url, std::unique_ptr<Source> stream)

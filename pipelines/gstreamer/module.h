@@ -8,7 +8,7 @@
 #include "pipelines/gstreamer/stream/stream_sink.h"
 #include "pipelines/modules/module.h"
 
-/// What the program calls of this folder.
+/// Functions of this folder that the program calls.
 namespace equalux {
 
 struct MediaFunctions {

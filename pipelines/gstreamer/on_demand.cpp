@@ -1,6 +1,6 @@
 #include "pipelines/gstreamer/module.h"
 
-/// The functions of the media module, which the first call loads.
+/// Functions that call the media module, which the first call loads.
 namespace equalux {
 namespace {
 

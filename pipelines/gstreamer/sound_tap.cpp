@@ -15,12 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A file's first sound takes at most so long.
+/// Limit for a file's first sound.
 constexpr auto kFirstSound = 3s;
-/// Sound that is nearer than this is read through rather than sought.
+/// Distance up to which sound is read and dropped instead of seeking.
 constexpr std::int64_t kNearNs = 2'000'000'000;
 
-/// The samples of a buffer, without a time.
+/// Returns the samples of a buffer, without a time.
 std::optional<SoundChunk> samples_of(GstSample* sample) {
   GstBuffer* buffer = gst_sample_get_buffer(sample);
   GstMapInfo map{};
@@ -34,7 +34,7 @@ std::optional<SoundChunk> samples_of(GstSample* sample) {
 
 using ToTime = guint64 (*)(const GstSegment*, GstFormat, guint64);
 
-/// What an appsink has, at the time of its segment that `to_time` makes of its stamps.
+/// Returns what an appsink has; `to_time` converts its timestamps.
 std::optional<SoundChunk> pull_from(GstElement* sink, ToTime to_time) {
   while (const SamplePtr sample{gst_app_sink_try_pull_sample(GST_APP_SINK(sink), 0)}) {
     const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
@@ -120,7 +120,7 @@ class FileSound final : public SoundFeed {
   std::string path_;
   std::int64_t shift_ns_;
   bool started_ = false;
-  GstElement* sink_ = nullptr;  // of the pipeline
+  GstElement* sink_ = nullptr;  // owned by the pipeline
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Messages> messages_;
 };

@@ -65,7 +65,7 @@ std::string explain_mode(const std::vector<CameraMode>& modes, const CameraMode&
   };
   const std::string text = fourcc_text(chosen.fourcc) + " " + std::to_string(chosen.width) + "x" +
                            std::to_string(chosen.height) + " at up to " + rate(chosen.fps) + " fps";
-  const CameraMode* other = nullptr;  // The best of the other kind at that size.
+  const CameraMode* other = nullptr;  // the best of the other kind at that size
   const bool compressed = compression(chosen.fourcc) == 2;
   for (const CameraMode& mode : modes) {
     const bool rival = mode.width == chosen.width && mode.height == chosen.height &&

@@ -5,22 +5,22 @@
 #include <string>
 #include <vector>
 
-/// What a camera offers, and which of it a run takes.
+/// The modes that a camera offers, and the choice between them.
 namespace equalux {
 
 /// A format, size and rate that a camera offers.
 struct CameraMode {
-  std::uint32_t fourcc = 0;  ///< as V4L2 has it: 'Y' | 'U' << 8 | 'Y' << 16 | 'V' << 24
+  std::uint32_t fourcc = 0;  ///< as in V4L2: 'Y' | 'U' << 8 | 'Y' << 16 | 'V' << 24
   int width = 0;             ///< pixels
   int height = 0;            ///< pixels
   double fps = 0;            ///< the fastest at that size; 0 = unknown
 };
 
-/// What is asked of a camera.
+/// What the user asks of a camera.
 struct CameraWish {
   int width = 0;   ///< pixels; 0 = any up to 1920x1080
   int height = 0;  ///< pixels; 0 with width 0
-  double fps = 0;  ///< frames a second; 0 = 30
+  double fps = 0;  ///< frames per second; 0 = 30
 };
 
 constexpr std::uint32_t fourcc(char a, char b, char c, char d) {
@@ -30,19 +30,20 @@ constexpr std::uint32_t fourcc(char a, char b, char c, char d) {
          static_cast<std::uint32_t>(static_cast<unsigned char>(d)) << 24;
 }
 
-/// "MJPG", "YUYV"
+/// Returns the text of a code: "MJPG", "YUYV".
 [[nodiscard]] std::string fourcc_text(std::uint32_t code);
 
-/// How a format is taken: 0 = as it is, 1 = with bytes to spare, 2 = compressed, -1 = not at all.
+/// Tells how a format is used: 0 = as it is, 1 = as it is, with more bytes than needed, 2 =
+/// compressed, -1 = not at all.
 using Compression = std::function<int(std::uint32_t fourcc)>;
 
-/// The mode to ask for: one that reaches the wanted rate, then the largest, then the least
-/// compressed. A mode of fourcc 0 leaves the choice to the camera. `name` is for messages. Throws
-/// Error(usage) where no mode has the wanted size.
+/// Chooses a mode: one that reaches the wanted rate, then the largest, then the least compressed. A
+/// mode of fourcc 0 leaves the choice to the camera. `name` is for messages. Throws Error(usage)
+/// where no mode has the wanted size.
 [[nodiscard]] CameraMode choose_mode(const std::vector<CameraMode>& modes, const CameraWish& wish,
                                      const Compression& compression, const std::string& name);
 
-/// One line that says what was chosen of the modes and why: "MJPG 1280x720 at up to 30 fps: ...".
+/// Explains in one line which mode was chosen and why: "MJPG 1280x720 at up to 30 fps: ...".
 [[nodiscard]] std::string explain_mode(const std::vector<CameraMode>& modes,
                                        const CameraMode& chosen, const Compression& compression);
 

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kWindow = 1s;
-constexpr auto kInterest = 3s;  // how long a question for pictures counts
+constexpr auto kInterest = 3s;  // time for which a request for pictures counts
 constexpr auto kPicturePeriod = 1000ms / 15;
 
 void append_metric(std::string& text, const char* name, const char* type, const char* help,
@@ -73,7 +73,7 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   const bool looked_at = is_looked_at(now);
   const bool asked = asked_ <= now.time_since_epoch().count();
   if (!asked && (!looked_at || now - kept_at_ < kPicturePeriod)) return;
-  // Whoever asks from here on means the next frame.
+  // Requests from here on are for the next frame.
   if (asked) asked_ = kNobody;
   kept_at_ = now;
   auto pair = std::make_shared<PicturePair>();
@@ -86,7 +86,7 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   pair->before = Image(turned(before.desc, info_.orientation));
   turn_image(before, pair->before.view(), info_.orientation);
   const std::lock_guard lock(mutex_);
-  // The old pair is given back behind the lock.
+  // The old pair is released outside the lock.
   const std::shared_ptr<const PicturePair> old = std::exchange(pictures_, std::move(pair));
   if (on_picture_) on_picture_();
 }
@@ -136,7 +136,7 @@ std::shared_ptr<const PicturePair> LiveMonitor::pictures() {
   const Clock::time_point now = now_();
   const Clock::time_point before(Clock::duration(wanted_.exchange(now.time_since_epoch().count())));
   const std::lock_guard lock(mutex_);
-  if (now - before > kInterest) pictures_ = nullptr;  // Of when somebody looked last.
+  if (now - before > kInterest) pictures_ = nullptr;  // It is from the last time somebody looked.
   return pictures_;
 }
 

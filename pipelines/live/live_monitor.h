@@ -16,7 +16,7 @@
 #include "pipelines/core/run.h"
 #include "pipelines/live/recorder.h"
 
-/// What a run is doing, for those who look on from outside: counters, and now and then a picture.
+/// The state of a run for outside observers: counters, and pictures on request.
 namespace equalux {
 
 /// A frame before and after the filters.
@@ -24,33 +24,33 @@ struct PicturePair {
   Image before;
   Image after;
   FieldOrder field_order = FieldOrder::progressive;
-  std::uint64_t serial = 0;   ///< 1, 2, ...: another for each pair of a run
+  std::uint64_t serial = 0;   ///< 1, 2, ...; differs for each pair of a run
   Clock::time_point kept_at;  ///< when it was copied
 };
 
-/// What a picture shows of a pair.
+/// Which frames of a pair a picture shows.
 enum class PictureView : std::uint8_t { before, after, both };
 
-/// How a pair becomes a picture.
+/// Form of a picture of a pair.
 struct PictureForm {
   PictureView view = PictureView::after;
-  int width = 960;   ///< pixels at most, 16 to 8192; of both views together
+  int width = 960;   ///< largest width in pixels, 16 to 8192; of both views together
   int quality = 85;  ///< of JPEG, 1 to 100
   bool operator==(const PictureForm&) const = default;
 };
 
-/// Who looks at a stream of pictures. Counts are since the start.
+/// Counts of viewers of a stream of pictures, since the start.
 struct ViewerCounts {
-  std::uint64_t now = 0;       ///< viewers that are there
-  std::uint64_t came = 0;      ///< those that have gone included
+  std::uint64_t now = 0;       ///< viewers at present
+  std::uint64_t came = 0;      ///< including those that have left
   std::uint64_t refused = 0;   ///< beyond the limit
-  std::uint64_t pictures = 0;  ///< begun to be sent
+  std::uint64_t pictures = 0;  ///< started sending
 };
 
-/// Thread-safe; add() and open() belong to the run.
+/// Collects counters and pictures. Thread-safe; add() and open() are called by the run.
 class LiveMonitor {
  public:
-  /// `now` tells the time, for tests that make their own.
+  /// `now` is the clock, which tests replace.
   explicit LiveMonitor(std::function<Clock::time_point()> now = Clock::now)
       : now_(std::move(now)) {}
 
@@ -58,23 +58,23 @@ class LiveMonitor {
   void open(const StreamInfo& info);
   void add(const Frame& frame);
 
-  /// Has what `counts` gives among the counters. It must outlive this.
+  /// Adds the result of `counts` to the counters. It must outlive this object.
   void watch_recording(std::function<RecordCounts()> counts);
 
-  /// The newest pair, at most 15 new ones a second; null where there is none yet. Frames are copied
-  /// only while somebody asks, so whoever asks first, or first for a while, gets null, never an old
-  /// picture, and finds one with the next frame.
+  /// Returns the newest pair, at most 15 new ones per second; null where there is none yet. Frames
+  /// are copied only while somebody asks, so the first request, also after a pause, gets null and
+  /// never an old picture; the next frame answers the following request.
   [[nodiscard]] std::shared_ptr<const PicturePair> pictures();
 
-  /// True where add() is to copy a frame, now or soon. Any thread.
+  /// True where add() is to copy a frame, now or soon. Any thread may call it.
   [[nodiscard]] bool wants_pictures() const;
 
-  /// Has `call` called, in the run's thread, after each pair that was copied, and viewers among the
-  /// counters; null ends both. It must neither wait nor call this object.
+  /// Sets a function to be called, in the run's thread, after each pair that was copied, and adds
+  /// viewers to the counters; null ends both. It must neither wait nor call this object.
   void watch_pictures(std::function<void()> call);
-  /// Has the first frame from `from` on copied, once, whoever asks else.
+  /// Requests one copy of the first frame from time `from` on, whatever others request.
   void ask_for_picture(Clock::time_point from);
-  /// The newest pair, null where there is none; does not ask for one.
+  /// Returns the newest pair, null where there is none; does not request one.
   [[nodiscard]] std::shared_ptr<const PicturePair> newest() const;
   /// Changes the counts of viewers.
   void count_viewers(const std::function<void(ViewerCounts&)>& change);
@@ -86,7 +86,7 @@ class LiveMonitor {
   /// rates and times over the last second, and the message of a recording that has failed; what was
   /// not measured is absent.
   [[nodiscard]] nlohmann::ordered_json counters() const;
-  /// The counters in Prometheus's text format, names equalux_*.
+  /// Returns the counters in Prometheus's text format, with names equalux_*.
   [[nodiscard]] std::string metrics() const;
 
  private:
@@ -98,7 +98,7 @@ class LiveMonitor {
     std::uint64_t reconnects = 0;
     std::uint64_t placeholders = 0;
   };
-  struct Window {  ///< sums of the second that runs, means of the one before
+  struct Window {  ///< sums of the current second, means of the previous one
     Clock::time_point since;
     std::uint64_t frames = 0;
     double latency_ms = 0;
@@ -109,7 +109,7 @@ class LiveMonitor {
   [[nodiscard]] bool is_looked_at(Clock::time_point now) const;
 
   const std::function<Clock::time_point()> now_;
-  mutable std::mutex mutex_;  // guards everything but kept_at_, which is add()'s own, and wanted_
+  mutable std::mutex mutex_;  // guards everything but kept_at_, which only add() uses, and wanted_
   StreamInfo info_;
   Clock::time_point started_ = now_();
   Counts counts_;
@@ -120,11 +120,11 @@ class LiveMonitor {
   std::function<RecordCounts()> recording_;
   std::shared_ptr<const PicturePair> pictures_;
   Clock::time_point kept_at_;
-  std::uint64_t serial_ = 0;  // add()'s own, as kept_at_
+  std::uint64_t serial_ = 0;  // used by add() only, as kept_at_
   std::function<void()> on_picture_;
   ViewerCounts viewers_;
-  std::atomic<Clock::rep> asked_{kNobody};  // when the next pair is due that was asked for
-  std::atomic<Clock::rep> wanted_{0};       // when somebody last asked for pictures, 0 = never
+  std::atomic<Clock::rep> asked_{kNobody};  // when the requested pair is due
+  std::atomic<Clock::rep> wanted_{0};       // when somebody last requested pictures, 0 = never
 };
 
 }  // namespace equalux

@@ -6,16 +6,16 @@
 
 #include "pipelines/core/frame.h"
 
-/// When frames that are not live are shown to those who look on.
+/// Pacing of frames that are not live for live viewers.
 namespace equalux {
 
-/// Frames in the order of their times. cancel() may come from any thread.
+/// Waits until frames are due, in the order of their times. cancel() may come from any thread.
 class Pace {
  public:
-  /// Waits until a frame is due. One that comes late by more than a second is due at once, and the
-  /// next ones by its time.
+  /// Waits until a frame is due. One that is more than a second late is due at once, and sets the
+  /// clock for the next ones.
   void wait_for(const Frame& frame);
-  /// Ends the wait, and those to come.
+  /// Ends this wait and all later ones.
   void cancel() noexcept;
 
  private:

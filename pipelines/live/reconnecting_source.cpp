@@ -19,10 +19,10 @@
 namespace equalux {
 namespace {
 
-/// How far a live source's clock may be from ours before it counts as set again: more than any
-/// buffer of the network holds, and than clocks drift apart in a day.
+/// Difference between a live source's clock and ours from which it counts as set again: more than
+/// any network buffer holds, and more than clocks drift in a day.
 constexpr std::int64_t kClockJumpNs = 5'000'000'000;
-/// Between a frame and the next at least: the tick of the coarsest container, Matroska.
+/// Least distance between frames: the tick of the coarsest container, Matroska.
 constexpr std::int64_t kLeastGapNs = 1'000'000;
 
 std::string form_of(const ImageDesc& desc) {
@@ -35,8 +35,8 @@ std::string seconds_of(Clock::duration duration) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
-/// Opens a source again and again, in a thread of its own, until one opens. The wait before each
-/// try doubles. cancel() reaches whatever is being opened.
+/// Opens a source again and again, in a thread of its own, until it succeeds. The wait before each
+/// attempt doubles. cancel() reaches the source that is being opened.
 class Reopener {
  public:
   Reopener(const SourceFactory& make, const ReconnectOptions& options)
@@ -48,7 +48,7 @@ class Reopener {
   Reopener(const Reopener&) = delete;
   Reopener& operator=(const Reopener&) = delete;
 
-  /// `old` is let go first: a device has room for one.
+  /// Releases `old` first, because a device may allow only one user.
   void start(std::unique_ptr<Source> old, const ImageDesc& desc) {
     if (thread_.joinable()) thread_.join();
     thread_ = std::thread([this, old = std::move(old), desc]() mutable {
@@ -57,13 +57,13 @@ class Reopener {
     });
   }
 
-  /// The sound of the source that wait() has given.
+  /// Returns the sound of the source that wait() returned.
   std::shared_ptr<SoundFeed> take_sound() {
     const std::lock_guard lock(mutex_);
     return std::move(ready_sound_);
   }
 
-  /// The open source, or null where `limit` passed. Throws where it can be no more.
+  /// Returns the open source, or null after `limit`. Throws where reopening is impossible.
   std::unique_ptr<Source> wait(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, limit, [this] { return ready_ || failure_ || cancelled_; });
@@ -99,7 +99,8 @@ class Reopener {
     }
   }
 
-  /// False where it was cancelled meanwhile. Throws what the source's making and opening throw.
+  /// Returns false where it was cancelled meanwhile. Throws what making and opening the source
+  /// throw.
   bool try_once(const ImageDesc& desc) {
     std::unique_ptr<Source> source = make_();
     {
@@ -167,8 +168,7 @@ class ReconnectingSource final : public Source {
     return info_;
   }
 
-  // A placeholder is lent, whatever the source does; a source that fills the pool's memory can
-  // do so only where there is some.
+  // Placeholders are always lent; a source that fills the pool's memory needs frames with memory.
   [[nodiscard]] bool lends_buffers() const override { return source_->lends_buffers(); }
 
   bool read(Frame& frame) override {
@@ -181,7 +181,7 @@ class ReconnectingSource final : public Source {
       }
       if (info_.live) {
         if (read_live(frame)) return true;
-        if (source_ != nullptr) return false;  // Its end, not a loss.
+        if (source_ != nullptr) return false;  // It ended; it was not lost.
       } else {
         return source_->read(frame);
       }
@@ -213,7 +213,8 @@ class ReconnectingSource final : public Source {
     return cancelled_;
   }
 
-  /// False where no frame came, and source_ is then gone unless that is the end.
+  /// Reads a frame of a live source. Returns false where none came; source_ is then null, unless
+  /// the stream ended.
   bool read_live(Frame& frame) {
     std::string what = info_.name + ": the stream ended";
     try {
@@ -245,7 +246,7 @@ class ReconnectingSource final : public Source {
     reopener_.start(std::move(old), info_.desc);
   }
 
-  /// True once the source is there again; waits a placeholder's time at most.
+  /// Waits up to a placeholder's period; returns true once the source is back.
   bool come_back() {
     const auto wait =
         first_placeholder_ ? std::chrono::milliseconds(0) : options_.placeholder_period;
@@ -284,7 +285,7 @@ class ReconnectingSource final : public Source {
     }
     const std::int64_t arrived_ns = now_ns(now);
     const std::int64_t own_pts_ns = frame.pts_ns;
-    // A clock that stands, or was set: time goes on as it passed here.
+    // The source's clock stands still or was set; time continues by our clock.
     const bool stands = last_own_pts_ns_ && own_pts_ns <= *last_own_pts_ns_;
     if (stands || (offset_ns_ && std::abs(own_pts_ns + *offset_ns_ - arrived_ns) > kClockJumpNs)) {
       offset_ns_.reset();
@@ -317,15 +318,15 @@ class ReconnectingSource final : public Source {
   std::shared_ptr<RelayedSound> sound_;  // null where there is none
   Image sign_;
 
-  std::mutex mutex_;  // guards the two below, and source_ where it changes
+  std::mutex mutex_;  // guards the two below, and changes of source_
   bool cancelled_ = false;
   Source* current_ = nullptr;
   std::unique_ptr<Source> source_;  // null while it is lost
 
-  std::string lost_;  // why
+  std::string lost_;  // why it was lost
   Clock::time_point lost_at_;
-  bool gap_ = false;                // the next frame comes after one
-  bool first_placeholder_ = false;  // is still to come
+  bool gap_ = false;                // the next frame comes after a gap
+  bool first_placeholder_ = false;  // has not been given yet
   std::uint64_t reconnects_ = 0;
   std::optional<Clock::time_point> start_;  // of the first frame
   std::int64_t first_pts_ns_ = 0;
@@ -333,7 +334,7 @@ class ReconnectingSource final : public Source {
   std::optional<std::int64_t> offset_ns_;  // from the present source's timestamps to ours
   std::optional<std::int64_t> last_own_pts_ns_;
 
-  Reopener reopener_;  // last: it calls make_ until it is gone
+  Reopener reopener_;  // last, because it calls make_ until it is destroyed
 };
 
 }  // namespace

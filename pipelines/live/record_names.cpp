@@ -32,7 +32,7 @@ NumberedName pattern_of(const std::string& path) {
       .value();
 }
 
-/// rec-00003.partial.mkv -> rec-00003.mkv
+/// Returns the final name: rec-00003.partial.mkv -> rec-00003.mkv.
 fs::path final_name(const fs::path& file) {
   const fs::path stem = file.stem();
   if (stem.extension() != ".partial") return file;
@@ -46,7 +46,9 @@ fs::path final_name(const fs::path& file) {
 RecordNames::RecordNames(const std::string& path) : name_(pattern_of(path)) {
   const fs::path folder = name_.folder();
   std::error_code failed;
-  if (!fs::is_directory(folder.empty() ? "." : folder, failed)) return;  // Its sink says so.
+  if (!fs::is_directory(folder.empty() ? "." : folder, failed))
+    return;  // The file's sink reports
+             // it.
   for (auto it = fs::directory_iterator(folder.empty() ? "." : folder, failed);
        !failed && it != fs::directory_iterator(); it.increment(failed)) {
     const fs::path file = final_name(folder / it->path().filename());

@@ -5,20 +5,21 @@
 
 #include "pipelines/files/image_names.h"
 
-/// Names of a recording's files.
+/// File names of a recording.
 namespace equalux {
 
-/// "rec.mkv" stands for rec-00001.mkv, rec-00002.mkv and so on; a name with %Nd in it has its
+/// Numbers files: "rec.mkv" means rec-00001.mkv, rec-00002.mkv and so on; a name with %Nd has its
 /// number there. One thread at a time.
 class RecordNames {
  public:
-  /// Begins behind the highest number that is there, whole or partial: what was recorded before
-  /// stays. Throws Error(cannot_create) where the folder is there and cannot be listed to its end.
+  /// Begins after the highest existing number, of complete or partial files, so that earlier
+  /// recordings stay. Throws Error(cannot_create) where the folder exists and cannot be listed
+  /// completely.
   explicit RecordNames(const std::string& path);
 
-  /// The name that is next; those that somebody else has taken meanwhile are passed over.
+  /// Returns the next name that does not exist; names that others have taken meanwhile are skipped.
   [[nodiscard]] std::string next();
-  /// Goes on to the next number: this one was taken.
+  /// Moves on to the next number after this one was taken.
   void advance() { ++number_; }
 
  private:

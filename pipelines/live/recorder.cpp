@@ -19,12 +19,12 @@
 namespace equalux {
 namespace {
 
-/// What may wait for the encoder: a second, as far as this much memory goes.
+/// Memory for frames that wait for the encoder: a second of frames, if they fit.
 constexpr std::size_t kMostWaitingBytes = std::size_t{256} << 20U;
 constexpr double kUsualRate = 30;
 constexpr std::size_t kLeastWaiting = 4;
 
-/// For the end of a message about a file that failed.
+/// Completes the message about a file that failed.
 std::string what_is_left(const std::string& path) {
   std::error_code ignored;
   const std::string partial = partial_path(path);
@@ -40,18 +40,18 @@ std::size_t frames_waiting(const StreamInfo& info) {
   return std::max(kLeastWaiting, std::min(second, fitting));
 }
 
-/// An encoder holds tens of megabytes. Each time a large block is freed, glibc raises the size from
-/// which a block has a mapping of its own; later ones come from arenas, which encoders that follow
-/// each other leave in pieces, and some megabytes of those stay with the process. A size that is
-/// set, here to glibc's first one, does not rise.
+/// Gives large blocks mappings of their own. An encoder holds tens of megabytes. By default glibc
+/// raises the size from which a block gets its own mapping each time a large block is freed; later
+/// blocks then come from arenas, which successive encoders fragment, so that some megabytes stay
+/// allocated. A fixed threshold, here glibc's initial one, does not rise.
 void keep_large_blocks_apart() noexcept {
 #ifdef __GLIBC__
   ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 #endif
 }
 
-/// What an encoder has freed of smaller blocks glibc would keep, in one of several arenas, and the
-/// next file's may take another.
+/// Returns freed small blocks of an encoder, which glibc would otherwise keep in one of several
+/// arenas while the next file's encoder uses another.
 void give_back_free_memory() noexcept {
 #ifdef __GLIBC__
   ::malloc_trim(0);
@@ -70,7 +70,7 @@ Recorder::~Recorder() {
 void Recorder::open(const StreamInfo& info) {
   keep_large_blocks_apart();
   info_ = info;
-  info_.container_path.clear();  // Nothing is copied from the input but its pictures.
+  info_.container_path.clear();  // Copies nothing from the input but its pictures.
   settle_transparency();
   begin_file();
   if (!wanted_.on) end_file();
@@ -186,7 +186,7 @@ bool Recorder::is_full(const Frame& frame) const {
   if (file_->frames == 0) return false;
   if (options_.split_ns && frame.pts_ns - file_->start_ns >= *options_.split_ns) return true;
   if (!options_.split_bytes) return false;
-  std::error_code absent;  // The first bytes come late: encoders look ahead.
+  std::error_code absent;  // The first bytes come late, since encoders look ahead.
   const std::uintmax_t bytes = std::filesystem::file_size(partial_path(file_->path), absent);
   return !absent && bytes >= *options_.split_bytes;
 }
@@ -215,7 +215,7 @@ void Recorder::begin_file() {
     try {
       file.sink->open(info_);
     } catch (const OutputBusy&) {
-      names_.advance();  // Another recording was quicker.
+      names_.advance();  // Another recording took the name first.
       continue;
     }
     file_ = std::move(file);
@@ -223,8 +223,8 @@ void Recorder::begin_file() {
   }
 }
 
-/// The next file's frames do not wait until this one is closed, which takes as long as an encoder
-/// looks ahead, and for mp4 as long as the file is copied.
+/// Ends a file in the background: closing takes as long as an encoder looks ahead, and for mp4 as
+/// long as copying the file, and the next file's frames must not wait for that.
 void Recorder::end_file() {
   if (!file_) return;
   File file = std::move(*file_);
@@ -235,7 +235,7 @@ void Recorder::end_file() {
   }
   names_.advance();
   if (closing_.joinable()) closing_.join();
-  // Kept here too: a thread that cannot start must not take the file with it.
+  // Kept here, too, so that the file survives a thread that cannot start.
   const auto ended = std::make_shared<File>(std::move(file));
   try {
     closing_ = std::thread([this, ended] { close(std::move(*ended)); });
@@ -268,7 +268,7 @@ void Recorder::note_failure(const Error& error) noexcept {
   try {
     counts_.failure = error.what();
   } catch (const std::bad_alloc&) {
-    counts_.failure = "no memory";  // short enough to need none
+    counts_.failure = "no memory";  // fits without allocation
   }
 }
 

@@ -16,56 +16,57 @@
 #include "pipelines/core/sink.h"
 #include "pipelines/live/record_names.h"
 
-/// Records the frames of a run beside what else becomes of them, in files of bounded length.
+/// Recording of a run's frames beside its other output, in files of bounded length.
 namespace equalux {
 
 struct RecordOptions {
   std::string path;                          ///< see RecordNames
-  std::optional<std::int64_t> split_ns;      ///< a new file after so long, by timestamps
-  std::optional<std::uint64_t> split_bytes;  ///< a new file once this one has so many
+  std::optional<std::int64_t> split_ns;      ///< a new file after this time, by timestamps
+  std::optional<std::uint64_t> split_bytes;  ///< a new file once this one has so many bytes
   /// Makes the sink of one file.
   std::function<std::unique_ptr<Sink>(const std::string& path)> make_sink;
 };
 
-/// Whether to record, as a key, a request or the page wants it. Any thread.
+/// Switch for recording, set by a key, a request or the page. Any thread.
 struct RecordSwitch {
   std::atomic<bool> on{false};
 };
 
 struct RecordCounts {
-  std::uint64_t frames = 0;   ///< given to a file
-  std::uint64_t dropped = 0;  ///< of those that were to be recorded
-  std::uint64_t files = 0;    ///< begun
-  std::string failure = {};   ///< why the last recording ended before its time; empty = it did not
+  std::uint64_t frames = 0;   ///< passed to a file
+  std::uint64_t dropped = 0;  ///< frames that should have been recorded
+  std::uint64_t files = 0;    ///< started
+  std::string failure = {};   ///< why the last recording ended early; empty = it did not
 };
 
-/// Each file begins with a frame that the one before has not, at time 0, under a sink of its own,
-/// so that it begins with a key frame too. Frames are copied and written in a thread of its own: a
-/// second's worth waits at most, and what comes on top of a live source is dropped and counted,
-/// while other sources wait. Where a file cannot be written the recording stops, the switch goes
-/// off, and code() tells; what there is of that file stays under its partial name. It may be
-/// switched on again.
+/// Records frames. Each file begins with a frame that the previous one does not have, at time 0,
+/// with a sink of its own, and therefore with a key frame. Frames are copied and written in a
+/// thread of its own: up to a second of frames waits; further frames of a live source are dropped
+/// and counted, while other sources wait. Where a file cannot be written the recording stops, the
+/// switch goes off, and code() tells; what exists of that file stays under its partial name.
+/// Recording may be switched on again.
 ///
-/// open(), add() and finish() belong to the run, the rest to anybody.
+/// The run calls open(), add() and finish(); any thread may call the rest.
 class Recorder {
  public:
-  /// `wanted` must outlive it.
+  /// `wanted` must outlive this object.
   Recorder(RecordOptions options, RecordSwitch& wanted);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Opens the first file, to find what is wrong with it before any frame. Throws Error.
+  /// Opens the first file, to find errors before any frame. Throws Error.
   void open(const StreamInfo& info);
-  /// Takes a copy, where the switch is on. Does not wait for a live source's.
+  /// Copies a frame, if the switch is on. Does not wait if the source is live.
   void add(const Frame& frame);
-  /// Writes what waits and closes.
+  /// Writes waiting frames and closes.
   void finish() noexcept;
-  /// The run is being stopped: files whose encoder does nothing are given up within seconds.
+  /// Called when the run is being stopped: files whose encoder is stuck are abandoned within
+  /// seconds.
   void cancel() noexcept;
 
   [[nodiscard]] RecordCounts counts() const;
-  /// done, or that of the first failure.
+  /// Returns done, or the code of the first failure.
   [[nodiscard]] ExitCode code() const;
 
  private:
@@ -92,19 +93,19 @@ class Recorder {
   RecordSwitch& wanted_;
   StreamInfo info_;
   std::optional<FramePool> pool_;
-  bool taking_ = false;  // add()'s: the last frame was to be recorded
+  bool taking_ = false;  // used by add(): the last frame was to be recorded
 
-  // work()'s.
+  // Used by work() only.
   RecordNames names_;
   std::optional<File> file_;
-  bool failed_ = false;  // what follows is dropped up to the next end
-  std::thread closing_;  // the file before, whose end takes its time
+  bool failed_ = false;  // frames up to the next end are dropped
+  std::thread closing_;  // closes the previous file, which takes time
 
   mutable std::mutex mutex_;  // guards the rest
   std::condition_variable changed_;
   std::deque<FramePtr> waiting_;  // null = end of a recording
   bool finished_ = false;
-  std::atomic<bool> broken_{false};  // add() has to say where the recording that failed ended
+  std::atomic<bool> broken_{false};  // add() has to end the recording that failed
   RecordCounts counts_;
   ExitCode code_ = ExitCode::done;
 

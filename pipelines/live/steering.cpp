@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// An option's text from a JSON value.
+/// Converts a JSON value to an option's text.
 std::string text_of(const std::string& key, const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number() || value.is_boolean()) return json_text(value);
@@ -30,7 +30,7 @@ std::string text_of(const std::string& key, const Json& value) {
   throw_usage(key + " is " + json_text(value) + ", must be a number or a text");
 }
 
-/// The other way round; null where nothing is set.
+/// Converts an option's text to JSON; null where nothing is set.
 Json json_of(const Option& option, const std::string& text) {
   if (text.empty() && !option.unset.empty()) return nullptr;
   if (!option.word.empty() && text == option.word) return text;
@@ -45,7 +45,7 @@ Json json_of(const Option& option, const std::string& text) {
   }
 }
 
-/// Takes a switch out of what is wanted; empty where it is not there.
+/// Removes a switch from the requested changes; empty where it is not there.
 std::optional<bool> take_switch(Json& wanted, const char* key) {
   if (!wanted.contains(key)) return std::nullopt;
   const Json value = wanted[key];
@@ -55,13 +55,13 @@ std::optional<bool> take_switch(Json& wanted, const char* key) {
   return value.get<bool>();
 }
 
-/// Whether presets have the option: they are about what shapes the curve of `equalize`.
+/// True for options that presets may set: those that shape the curve of `equalize`.
 bool is_of_presets(const Option& option) {
   return is_of_equalize(option);
 }
 
-/// Gives every filter a preset's values of what can be steered, and its own defaults of what else
-/// presets have.
+/// Gives every filter a preset's values of the steerable options, and the filter's own defaults for
+/// the other options that presets may set.
 void put_preset(std::vector<Steered>& filters, const OptionValues& preset) {
   for (Steered& each : filters) {
     OptionValues values = each.values;
@@ -81,17 +81,17 @@ bool same_values(const std::vector<Steered>& a, const std::vector<Steered>& b) {
       [](const Steered& one, const Steered& other) { return one.values == other.values; });
 }
 
-/// The next value of an option; equal at an end of its range.
+/// Returns the next value of an option; the same at an end of its range.
 double stepped(const Option& option, double value, int direction) {
   if (option.step <= 0) return value;
-  // Tenths of a step and the like are no binary fractions, but their inverses are whole.
+  // Tenths of a step are no binary fractions, but their inverses are integers.
   const double steps_a_unit = std::round(1 / option.step);
   const auto round_to_step = [&](double number) {
     return option.step < 1 ? std::round(number * steps_a_unit) / steps_a_unit
                            : std::round(number / option.step) * option.step;
   };
   if (option.zero_means == "none" && option.least > 0) {
-    // No limit is above all limits, and is written as 0.
+    // No limit comes above all limits, and is written as 0.
     constexpr double kMost = 40;
     if (value == 0) return direction < 0 ? kMost : 0;
     const double next = round_to_step(value + direction * option.step);
@@ -107,9 +107,9 @@ double stepped(const Option& option, double value, int direction) {
 }  // namespace
 
 Steered steered(std::size_t filter, const RecipePtr& recipe, Backend backend) {
-  /// Keys by which a filter is steered, beside its own.
+  /// Keys of a filter in change requests that differ from its own keys.
   struct Keys {
-    std::deque<std::string> texts;  // does not move them
+    std::deque<std::string> texts;  // a deque, so that views into it stay valid
     std::vector<std::pair<std::string_view, std::string_view>> pairs;
   };
   const auto keys = std::make_shared<Keys>();
@@ -141,7 +141,7 @@ Steered steered(std::size_t filter, const RecipePtr& recipe, Backend backend) {
     }
     return own_values;
   };
-  // What is wrong is said of the key that was given, and not of another filter's.
+  // Names the requested key in the error, and not another filter's.
   const auto of_given_key = [keys](const std::string& message) {
     for (const auto& [key, own] : keys->pairs) {
       if (key != own && message.starts_with(std::string(own) + " "))
@@ -218,7 +218,7 @@ void Steering::check_keys(const Json& wanted) const {
 
 void Steering::set(Json wanted) {
   check_keys(wanted);
-  // Read before the lock: a folder on a slow disk must not hold up apply(), and with it the frames.
+  // Reads the preset before locking: a slow disk must not delay apply(), and with it the frames.
   std::string chosen;
   OptionValues preset_values;
   if (wanted.contains("preset")) {
@@ -268,7 +268,7 @@ void Steering::set(Json wanted) {
     for (const auto& [key, value] : values) {
       if (find_option(each.options, key) != nullptr) all.emplace_back(key, value);
     }
-    // A slider can be moved off a word, and to no time constant.
+    // Some values lose their meaning when a slider leaves a word, or sets no time constant.
     for (auto& value : idle_beside(each.options, values))
       all.push_back(std::move(value));
     each.values = each.read(all);
@@ -350,7 +350,7 @@ void Steering::apply(Processor& processor, Frame& frame) {
         if (!processor.update(each.filter, each.by_own_keys(each.values))) {
           logger().warn("filter {} of the chain takes no changes while it runs", each.filter + 1);
         }
-      } catch (const Error& error) {  // The frame's size was not known when it was checked.
+      } catch (const Error& error) {  // The frame's size was not known when the change was checked.
         logger().warn("{}", error.what());
       }
     }

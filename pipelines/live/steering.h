@@ -17,36 +17,37 @@
 #include "pipelines/live/recorder.h"
 #include "src/common/filter_recipe.h"
 
-/// Changing the filters while frames move: what the window's keys, the control socket and the page
-/// share.
+/// Changes of the filters while frames move: common to the window's keys, the control socket and
+/// the page.
 namespace equalux {
 
-/// A filter that may change, by its options that are live. Their keys are the filter's own, but for
-/// those that mean another thing to `equalize`: "denoise-strength".
+/// A filter that may change, with its live options. Their keys are the filter's own, except those
+/// that have another meaning in `equalize`: "denoise-strength".
 struct Steered {
-  std::size_t filter = 0;       ///< where it stands among the filters, from 0
-  std::vector<Option> options;  ///< those that are live; their texts are kept by `read`
-  OptionValues values;          ///< of those, in order
-  /// Reads other values over those, and gives all live ones. Throws Error(usage) for what cannot be
-  /// read or is no good.
+  std::size_t filter = 0;       ///< its index among the filters, from 0
+  std::vector<Option> options;  ///< the live ones; `read` owns their texts
+  OptionValues values;          ///< of the options, in order
+  /// Parses values, merged over the current ones, and returns all live ones. Throws Error(usage)
+  /// for invalid values.
   std::function<OptionValues(const OptionValues& values)> read;
-  /// Values by the filter's own keys.
+  /// Converts values to the filter's own keys.
   std::function<OptionValues(const OptionValues& values)> by_own_keys;
 };
 
-/// The filter at a place among the filters, with its recipe. Options that the backend lacks cannot
-/// be changed.
+/// Describes the filter at an index, with its recipe. Options that the backend lacks cannot be
+/// changed.
 [[nodiscard]] Steered steered(std::size_t filter, const RecipePtr& recipe,
                               Backend backend = Backend::automatic);
 
-/// Thread-safe; apply() belongs to the processing thread. What a window calls is virtual, so that
-/// it reaches the program's filters from a module.
+/// Holds requested changes until they are applied. Thread-safe; apply() is called by the processing
+/// thread. Functions that a window calls are virtual, so that they reach the program's filters from
+/// a module.
 class Steering {
  public:
-  /// Options of a preset by name. Throws Error(usage) for a name that no preset has.
+  /// Reads the options of a preset. Throws Error(usage) for an unknown name.
   using ReadPreset = std::function<OptionValues(const std::string& name)>;
 
-  /// `presets` are the names that next_preset() goes through; `preset` is the one that the run
+  /// `presets` are the names that next_preset() steps through; `preset` is the one that the run
   /// begins with, empty where it has none. Throws what `read_preset` throws for it.
   explicit Steering(std::vector<Steered> filters, std::vector<std::string> presets = {},
                     ReadPreset read_preset = {}, std::string preset = {});
@@ -54,41 +55,41 @@ class Steering {
   Steering(const Steering&) = delete;
   Steering& operator=(const Steering&) = delete;
 
-  /// The options that may change, each once: of filters that share a key, the first one's.
+  /// Options that may change, each once: for filters that share a key, the first one's.
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
 
-  /// The run can record: "recording" is a key from now on. Before anybody else calls.
+  /// Adds "recording" as a key. To be called before any other thread uses this object.
   void allow_recording(RecordSwitch& recording) { recording_ = &recording; }
 
-  /// Takes an object such as {"strength":0.6,"filter":false}: keys of options(), which hold for
-  /// every filter that has them, "filter", "recording", and "preset", whose values stand below the
-  /// other keys', or in place of that "reset", true, for the values and the preset that the run
-  /// began with and the filter on. All of it or, where anything is wrong, nothing. Throws
-  /// Error(usage).
+  /// Applies an object such as {"strength":0.6,"filter":false}. Keys are those of options(), which
+  /// apply to every filter that has them; "filter"; "recording"; and "preset", whose values the
+  /// other keys override. In place of "preset", "reset":true restores the values and the preset
+  /// that the run began with, and turns the filter on. Applies all of it or, where anything is
+  /// wrong, nothing. Throws Error(usage).
   void change(const nlohmann::json& wanted);
 
-  /// One step of a number, its option's or, in a long range, a tenth. At an end of the range it
-  /// stays there; where 0 stands for no limit, that is above 40.
+  /// Changes a number by one step, the option's or, in a long range, a tenth. It stops at the ends
+  /// of the range; where 0 stands for no limit, that end is above 40.
   virtual void step(std::string_view key, int direction);
   virtual void next_preset(int direction);
   virtual void toggle_filter();
   virtual void toggle_recording();
-  /// False once it has failed, too.
+  /// False after a failure, too.
   [[nodiscard]] bool recording() const { return recording_ != nullptr && recording_->on; }
 
-  /// What holds: {"filter","preset",...} with the keys of options(), each of the first filter that
-  /// has it. "preset" is the one that was chosen last, here or at the start, "" without one;
-  /// "recording" is there where it can be.
+  /// Returns the current state: {"filter","preset",...} with the keys of options(), each of the
+  /// first filter that has it. "preset" is the one chosen last, here or at the start, "" without
+  /// one; "recording" is present if the run can record.
   [[nodiscard]] nlohmann::ordered_json state() const;
-  /// True where a value is not the preset's, or, without one, not what the run began with.
+  /// True where a value differs from the preset's or, without a preset, from the run's initial one.
   [[nodiscard]] bool changed() const;
   [[nodiscard]] const std::vector<std::string>& presets() const { return presets_; }
-  /// True where a preset sets something of the filters.
+  /// True where a preset can set something of the filters.
   [[nodiscard]] bool takes_presets() const;
-  /// The last change as a window shows it, "strength 0.85"; empty where there was none.
+  /// Returns the last change as a window shows it, "strength 0.85"; empty where there was none.
   [[nodiscard]] virtual std::string last_change() const;
 
-  /// Gives the processor what has changed, and marks the frame where the filter is off.
+  /// Passes changes to the processor, and marks the frame where the filter is off.
   void apply(Processor& processor, Frame& frame);
 
  private:
@@ -101,16 +102,16 @@ class Steering {
   const std::vector<Steered> start_;
   const std::string start_preset_;
   std::vector<Option> options_;
-  std::vector<Steered> start_base_;  // what start_preset_ alone gives
+  std::vector<Steered> start_base_;  // values of start_preset_ alone
   RecordSwitch* recording_ = nullptr;
   mutable std::mutex mutex_;  // guards the next five
   std::vector<Steered> filters_;
-  std::vector<Steered> base_;  // what preset_ alone gives
+  std::vector<Steered> base_;  // values of preset_ alone
   std::string preset_;
   bool filtering_ = true;
   std::string last_change_;
   std::atomic<std::uint64_t> changes_{0};
-  std::uint64_t applied_ = 0;  // apply()'s own, as the next
+  std::uint64_t applied_ = 0;  // used by apply() only, as the next
   bool filtering_now_ = true;
 };
 

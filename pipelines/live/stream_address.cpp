@@ -17,16 +17,16 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kSchemes{"rtsp", "rtsps", "rtmp", "rtmps", "srt"};
 constexpr const char* kServedForm = ", must be rtsp://:PORT/NAME, as rtsp://:8554/camera";
-/// A shorter secret would be found within other words of the log.
+/// Shortest secret that is hidden; a shorter one would be found within other words of the log.
 constexpr std::size_t kLeastHidden = 4;
 constexpr std::size_t kLeastHiddenName = 8;
-/// What SRT takes.
+/// Shortest passphrase that SRT accepts.
 constexpr std::size_t kLeastPassphrase = 10;
 constexpr std::size_t kMostPassphrase = 79;
 constexpr std::size_t kMostStreamId = 512;
 constexpr int kMostLatencyMs = 10'000;
 
-/// The parts of SCHEME://USER:PASSWORD@HOST:PORT/PATH?QUERY, as they are written.
+/// Parts of SCHEME://USER:PASSWORD@HOST:PORT/PATH?QUERY, as they are written.
 struct Parts {
   std::string_view scheme;
   std::string_view user_info;  // without the @
@@ -60,7 +60,7 @@ std::string_view password_of(const Parts& parts) {
   return colon == std::string_view::npos ? std::string_view() : parts.user_info.substr(colon + 1);
 }
 
-/// The text that %XX stand for; nothing where that is wrong.
+/// Decodes %XX escapes; nothing where one is invalid.
 std::optional<std::string> unescaped(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string plain;
@@ -84,7 +84,7 @@ std::optional<std::string> unescaped(std::string_view text) {
   throw_usage("output '" + without_secrets(text) + "' " + what);
 }
 
-/// "::1" of "[::1]" or "::1".
+/// Returns the numeric address "::1" of "[::1]" or "::1".
 std::string address_in_numbers(const std::string& text, std::string_view value) {
   std::string address(value);
   if (address.size() > 2 && address.front() == '[' && address.back() == ']') {
@@ -105,7 +105,7 @@ bool is_path_letter(char c) {
          kOthers.find(c) != std::string_view::npos;
 }
 
-/// Who may see or feed a stream, of an address that has that.
+/// Sets user and password, for addresses that have them.
 template <typename Stream>
 void read_user(const std::string& text, std::string_view user_info, Stream& stream) {
   if (user_info.data() == nullptr) return;
@@ -123,7 +123,7 @@ void read_user(const std::string& text, std::string_view user_info, Stream& stre
   stream.password = *password;
 }
 
-/// Calls `take` with each KEY=VALUE of a query, the value without percent signs.
+/// Calls `take` with each KEY=VALUE of a query, with the value decoded.
 template <typename Take>
 void read_query(const std::string& text, std::string_view query, Take take) {
   if (query.empty()) return;
@@ -190,13 +190,13 @@ PushedStream parse_srt(const std::string& text, const Parts& parts, PushedStream
   return stream;
 }
 
-/// What may be hidden in an address, as it stands there; views into it.
+/// Returns the parts of an address that may be hidden; views into it.
 std::vector<std::string_view> secrets_of(const Parts& parts) {
   std::vector<std::string_view> secrets;
   const std::string_view password = password_of(parts);
   if (!password.empty()) secrets.push_back(password);
   if (parts.scheme.starts_with("rtmp")) {
-    // Behind the application comes the key of the stream, which is all that its owner has.
+    // After the application comes the stream key, which is all that authorises its owner.
     const std::size_t slash = parts.path.find('/', std::min<std::size_t>(1, parts.path.size()));
     if (slash != std::string_view::npos && slash + 1 < parts.path.size()) {
       const std::size_t size =
@@ -296,7 +296,7 @@ PushedStream parse_pushed_stream(const std::string& text) {
 std::string without_secrets(const std::string& url) {
   std::string shown = url;
   const std::vector<std::string_view> secrets = secrets_of(parts_of(url));
-  // From the end, so that places in front stay.
+  // From the end, so that earlier positions stay valid.
   for (auto secret = secrets.rbegin(); secret != secrets.rend(); ++secret) {
     shown.replace(static_cast<std::size_t>(secret->data() - url.data()), secret->size(), "***");
   }
@@ -309,7 +309,7 @@ void hide_secrets(const std::string& url) {
   for (const std::string_view each : secrets_of(parts)) {
     const std::string written(each);
     const std::string plain = unescaped(written).value_or(written);
-    // With what stands in front of it, a short one cannot be taken for anything else.
+    // With the text before it, a short secret cannot be taken for anything else.
     const auto at = static_cast<std::size_t>(each.data() - url.data());
     std::size_t before = url.find_last_of("/&?", at - 1) + 1;
     if (before == at) before = url.rfind('/', at - 2) + 1;

@@ -10,10 +10,10 @@ namespace equalux {
 
 /// `rtsp://[USER:PASSWORD@]:PORT/NAME[?listen=ADDRESS]`: a stream that this program serves.
 struct ServedStream {
-  std::string user;        ///< whom it is served to; empty = everybody who reaches it
-  std::string password;    ///< as it is, without percent signs
-  std::string listen;      ///< address of this machine, in numbers: "127.0.0.1", "::"
-  std::uint16_t port = 0;  ///< 0 = any that is free
+  std::string user;        ///< who may watch; empty = everybody who reaches it
+  std::string password;    ///< decoded
+  std::string listen;      ///< numeric address of this machine: "127.0.0.1", "::"
+  std::uint16_t port = 0;  ///< 0 = any free port
   std::string path;        ///< begins with a slash
 };
 
@@ -25,13 +25,13 @@ enum class PushProtocol { rtsp, rtmp, srt };
 /// `srt://[HOST]:PORT[?mode=caller|listener&latency=MS&passphrase=TEXT&streamid=TEXT]`.
 struct PushedStream {
   PushProtocol protocol = PushProtocol::rtsp;
-  std::string url;  ///< for the element that sends: without user, password and, of srt, query
+  std::string url;  ///< for the sending element: without user, password and, for srt, query
   std::string user;
-  std::string password;    ///< as it is, without percent signs
+  std::string password;    ///< decoded
   std::string host;        ///< a name or an address, without brackets
-  std::uint16_t port = 0;  ///< the protocol's own where the address has none
-  // Of srt.
-  bool listens = false;  ///< waits for callers at `host`, rather than calling it
+  std::uint16_t port = 0;  ///< the protocol's default where the address has none
+  // Fields for srt.
+  bool listens = false;  ///< waits for callers at `host` instead of calling it
   std::optional<int> latency_ms;
   std::string passphrase;  ///< encrypts; empty = does not
   std::string stream_id;
@@ -42,19 +42,19 @@ struct PushedStream {
 /// True for `rtsp://...` without a host.
 [[nodiscard]] bool is_served_stream(std::string_view text);
 
-/// Without `listen` it is 127.0.0.1, which nobody else reaches, and 0.0.0.0 where there is a
-/// password. Throws Error(usage), whose message shows no password.
+/// Parses an address. The default of `listen` is 127.0.0.1, which only this machine reaches, and
+/// 0.0.0.0 if there is a password. Throws Error(usage), whose message shows no password.
 [[nodiscard]] ServedStream parse_served_stream(const std::string& text);
 
-/// An srt address without a host listens, at 127.0.0.1, and at 0.0.0.0 where there is a passphrase.
-/// Throws as parse_served_stream().
+/// Parses an address. An srt address without a host listens at 127.0.0.1, and at 0.0.0.0 if there
+/// is a passphrase. Throws as parse_served_stream().
 [[nodiscard]] PushedStream parse_pushed_stream(const std::string& text);
 
-/// An address with *** for what somebody could use who reads it: "rtsp://user:***@host/x",
+/// Returns an address with *** in place of secrets: "rtsp://user:***@host/x",
 /// "rtmp://host/app/***", "srt://host:1?passphrase=***".
 [[nodiscard]] std::string without_secrets(const std::string& url);
 
-/// Has the log and the program's messages show these parts of an address as *** too.
+/// Makes the log and the program's messages show these parts of an address as ***, too.
 void hide_secrets(const std::string& url);
 
 }  // namespace equalux

@@ -18,7 +18,7 @@ Error unusable(const ModuleName& module, const std::string& why) {
               "; must be installed with the program and the libraries that it names"};
 }
 
-/// lib/equalux/NAME.so of the build tree or of the prefix that the program lies in.
+/// Returns lib/equalux/NAME.so of the build tree or of the prefix that the program is in.
 fs::path module_path(const ModuleName& module) {
   const fs::path prefix = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
   const std::string file = std::string(module.name) + ".so";
@@ -39,7 +39,7 @@ const void* load_module(const ModuleName& module) {
   const fs::path path = module_path(module);
   std::error_code ignored;
   if (!fs::exists(path, ignored)) throw unusable(module, path.string() + " is missing");
-  // Of the libraries below only those functions are looked up that are called.
+  // RTLD_LAZY looks up only those functions of the libraries that are called.
   void* const library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     throw unusable(module, path.string() + " cannot be loaded: " + ::dlerror());

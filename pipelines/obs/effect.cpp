@@ -27,7 +27,7 @@ void Effect::tell(const char* what, const char* and_then) noexcept {
   try {
     told_ = what;
   } catch (const std::exception&) {
-    // Memory is short: it is told again.
+    // Memory is short; the message will be tried again.
   }
 }
 
@@ -44,8 +44,7 @@ FrameCost Effect::cost() const {
   return cost_;
 }
 
-/// Takes the recipe and the frames' size and format to the filter. All that is allocated is
-/// allocated here.
+/// Gives the recipe and the frames' size and format to the filter. All allocation happens here.
 void Effect::prepare(const ImageDesc& desc) {
   if (desc != desc_) filter_.reset();
   if (filter_ && !changed_) return;
@@ -63,7 +62,7 @@ void Effect::prepare(const ImageDesc& desc) {
   changed_ = false;
 }
 
-/// Columns on the left that stay, whole cells of chroma.
+/// Returns the number of columns on the left that stay unchanged, in whole chroma cells.
 int Effect::kept_columns(const ImageDesc& desc) {
   const int columns = static_cast<int>(std::lround(split_ * desc.width));
   return columns == desc.width ? columns
@@ -78,7 +77,7 @@ bool Effect::filter(const ConstImageView& in, const ImageView& out, std::int64_t
     if (!recipe_ || (broken_ && in.desc == desc_)) return false;
     const auto begin = Clock::now();
     prepare(in.desc);
-    // A clip that begins again: what was seen lies ahead.
+    // The clip begins again, so the history is from later frames.
     if (pts_ns < last_ns_) filter_->reset();
     last_ns_ = pts_ns;
     FrameContext context;

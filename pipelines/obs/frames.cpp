@@ -54,7 +54,7 @@ ColorMatrix matrix_of(const obs_source_frame& frame) {
       {VIDEO_CS_601, ColorMatrix::bt601},
       {VIDEO_CS_2100_PQ, ColorMatrix::bt2020}};
   ColorMatrix nearest = ColorMatrix::bt709;
-  // Farther off than this it is none of them.
+  // Distance from which a matrix counts as none of the known ones.
   float distance = 0.05F;
   for (const auto& [colours, matrix] : kAll) {
     float weights[16];

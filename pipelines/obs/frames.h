@@ -5,21 +5,20 @@
 #include <equalux/image.h>
 #include <obs.h>
 
-/// Frames of OBS as the library sees them.
+/// Conversion of OBS's frames to the library's types.
 namespace equalux::obs {
 
-/// The format of the planes that a filter changes; alpha in a plane of its own stays out. Nothing
-/// where the library has no such format.
+/// Returns the format of the planes that a filter changes; a separate plane of alpha is left out.
+/// Nothing where the library has no such format.
 [[nodiscard]] std::optional<PixelFormat> format_of(video_format format);
 
-/// The luma weights behind a matrix from YCbCr to RGB, as OBS's frames carry it.
+/// Returns the luma weights behind the matrix from YCbCr to RGB in an OBS frame.
 [[nodiscard]] ColorMatrix matrix_of(const obs_source_frame& frame);
 
-/// A frame's memory. Nothing where the library has no such format.
+/// Describes a frame's memory. Nothing where the library has no such format.
 [[nodiscard]] std::optional<ImageView> view_of(const obs_source_frame& frame);
 
-/// How rows of a source's frames belong to fields, as its deinterlacing in OBS says; null is
-/// progressive.
+/// Returns the field order that a source's deinterlacing setting implies; null is progressive.
 [[nodiscard]] FieldOrder field_order_of(const obs_source_t* source);
 
 }  // namespace equalux::obs

@@ -1,4 +1,4 @@
-// The module of OBS: what libobs asks for, and the filters that it is told of.
+// Entry points of the OBS module, and the registration of its filters.
 #include <obs-module.h>
 
 #include "pipelines/obs/sources.h"

@@ -23,7 +23,8 @@ constexpr PresetValue kPresetValues[] = {
 #include "obs_presets.inc"
 };
 
-/// What one backend alone has, or belongs to a part for study, is not shown.
+/// Returns the options that are shown: not those of one backend only, nor those that belong to a
+/// group for study.
 std::vector<const Option*> shown_options(const FilterInfo& filter) {
   std::vector<const Option*> shown;
   for (const Option& each : filter.options)
@@ -31,14 +32,15 @@ std::vector<const Option*> shown_options(const FilterInfo& filter) {
   return shown;
 }
 
-/// Values at the top of a preset are those of every filter that makes curves.
+/// True for a preset's value that applies to the filter; top-level ones apply to every filter that
+/// makes curves.
 bool is_for(const PresetValue& value, const FilterInfo& filter) {
   const bool curves = filter.name == "equalize" || filter.name == "clahe";
   return (value.filter == filter.name || (curves && value.filter == "equalize")) &&
          find_option(filter.options, value.key) != nullptr;
 }
 
-/// Presets that have something for a filter, in order, behind "plain".
+/// Returns the presets that have values for a filter, in order, after "plain".
 std::vector<std::string_view> presets_of(const FilterInfo& filter) {
   std::vector<std::string_view> names{kPlain};
   for (const PresetValue& each : kPresetValues) {
@@ -60,7 +62,7 @@ std::string key_of_word(const Option& option) {
   return std::string(option.key) + "-" + std::string(option.word);
 }
 
-/// How one value of each type is set: as people set it, or as what holds where nobody does.
+/// Functions that set a value of each type: as the user's, or as a default.
 struct Setters {
   void (*number)(obs_data_t*, const char*, double);
   void (*whole)(obs_data_t*, const char*, long long);
@@ -102,8 +104,8 @@ void put_preset(const FilterInfo& filter, std::string_view preset, obs_data_t* s
   setters.text(settings, kPresetTaken, std::string(preset).c_str());
 }
 
-/// A number between 0, where that means something, and the least value there is none: sliders
-/// begin at 0.
+/// Converts a slider's number to text. There are no values between 0, if that has a meaning, and
+/// the least value, but sliders begin at 0.
 std::string text_of(const Option& option, double value) {
   constexpr double kDigits = 1e6;
   value = std::round(value * kDigits) / kDigits;
@@ -118,7 +120,7 @@ bool is_text(obs_data_t* settings, const char* key) {
   return text;
 }
 
-/// Whether an option's word holds: a number that somebody has set wins over a word that nobody has.
+/// True where an option's word is in effect: a number set by the user overrides a default word.
 bool has_word(const Option& option, obs_data_t* settings) {
   if (option.word.empty()) return false;
   const std::string word = key_of_word(option);
@@ -130,7 +132,7 @@ bool has_word(const Option& option, obs_data_t* settings) {
 std::string value_of(const Option& option, obs_data_t* settings) {
   const std::string key(option.key);
   if (has_word(option, settings)) return std::string(option.word);
-  // Scripts may give any value as it is written.
+  // Scripts may give any value as text.
   if (is_text(settings, key.c_str())) return obs_data_get_string(settings, key.c_str());
   switch (option.type) {
     case OptionType::number:
@@ -149,7 +151,7 @@ std::string value_of(const Option& option, obs_data_t* settings) {
 
 // --- what people see -------------------------------------------------------------------------
 
-/// The slider of a number is of no use while its word holds.
+/// Disables the slider of a number while its word is in effect.
 bool word_changed(obs_properties_t* properties, obs_property_t* property, obs_data_t* settings) {
   const std::string name = obs_property_name(property);
   obs_property_t* slider = obs_properties_get(properties, name.substr(0, name.rfind('-')).c_str());
@@ -165,7 +167,7 @@ bool preset_changed(void* filter, obs_properties_t*, obs_property_t*, obs_data_t
     const FilterInfo& info = *static_cast<const FilterInfo*>(filter);
     take_preset(info, settings, values_of(info, settings));
   } catch (const std::exception&) {
-    return false;  // The update that follows says why.
+    return false;  // The update that follows reports why.
   }
   return taken != obs_data_get_string(settings, kPresetTaken);
 }
@@ -299,15 +301,15 @@ void take_preset(const FilterInfo& filter, obs_data_t* settings, const OptionVal
     const std::string value = value_of(*each, settings);
     if (!set || (was != nullptr && *was == value)) continue;
     kept.push_back(each->key);
-    // Beside a number its switch is told, too.
+    // A number also sets its switch.
     put(settings, *each, value, kSet);
   }
   put_preset(filter, wanted, settings, kSet, kept);
 }
 
 RecipePtr recipe_from_values(const FilterInfo& filter, const OptionValues& values) {
-  // OBS gives all values there are: what a preset brought and another box or slider has left
-  // without meaning must not hold that one up.
+  // OBS passes all values: some that a preset set, and that another box or slider has made
+  // meaningless, must not cause an error.
   FilterSpec spec{std::string(filter.name), without_idle(filter.options, values)};
   std::erase_if(spec.options, [&filter](const auto& each) {
     return each.second == find_option(filter.options, each.first)->fallback;

@@ -74,7 +74,7 @@ void* create(obs_data_t* settings, obs_source_t* source) {
   }
 }
 
-/// What the frames of a filter have cost, into OBS's log.
+/// Logs the times of a filter's frames.
 void tell_cost(const Instance& of) {
   const FrameCost filter = of.effect.cost();
   if (filter.frames == 0) return;
@@ -90,7 +90,7 @@ void destroy(void* data) {
   try {
     tell_cost(*gone);
   } catch (const std::exception&) {
-    // Memory is short: there is nothing to say, and nobody to say it to.
+    // Memory is short, so that nothing can be logged.
   }
 }
 
@@ -102,7 +102,7 @@ obs_source_frame* filter_video(void* data, obs_source_frame* frame) {
   Instance& self = instance(data);
   const std::optional<ImageView> view = view_of(*frame);
   if (view) {
-    // What is false is told in the log, and the frame is as it was.
+    // An error is logged, and leaves the frame unchanged.
     (void)self.effect.filter(*view, *view, static_cast<std::int64_t>(frame->timestamp),
                              field_order_of(obs_filter_get_parent(self.self)));
   } else {
@@ -116,7 +116,7 @@ void video_tick(void* data, float) {
   instance(data).texture.tick();
 }
 
-/// Sources whose frames come through filter_video() have nothing left to do here.
+/// Does nothing for sources whose frames come through filter_video().
 void video_render(void* data, gs_effect_t*) {
   Instance& self = instance(data);
   const obs_source_t* parent = obs_filter_get_parent(self.self);
@@ -143,7 +143,7 @@ obs_source_info source_info(const Kind& kind) {
   obs_source_info info{};
   info.id = kind.id;
   info.type = OBS_SOURCE_TYPE_FILTER;
-  // Not of asynchronous sources alone, whose frames come through filter_video() all the same.
+  // Not restricted to asynchronous sources, whose frames come through filter_video() all the same.
   info.output_flags = OBS_SOURCE_VIDEO | OBS_SOURCE_SRGB;
   info.type_data = const_cast<Kind*>(&kind);
   info.get_name = get_name;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kPasses = "; frames pass as they are";
 
-/// Draws the source in front of a filter into what is bound.
+/// Draws the source before the filter into the bound target.
 void draw_target(obs_source_t* target, obs_source_t* parent) {
   const std::uint32_t flags = obs_source_get_output_flags(target);
   const bool draws_itself = (flags & (OBS_SOURCE_CUSTOM_DRAW | OBS_SOURCE_ASYNC)) != 0;
@@ -25,7 +25,7 @@ void draw(gs_texture_t* texture) {
   const bool before = gs_framebuffer_srgb_enabled();
   gs_enable_framebuffer_srgb(true);
   gs_effect_set_texture_srgb(gs_effect_get_param_by_name(effect, "image"), texture);
-  // The colours are multiplied by alpha already.
+  // The colours are premultiplied by alpha.
   gs_blend_state_push();
   gs_blend_function(GS_BLEND_ONE, GS_BLEND_INVSRCALPHA);
   while (gs_effect_loop(effect, "Draw"))
@@ -51,7 +51,7 @@ void TextureFilter::release() {
   filtered_ = nullptr;
 }
 
-/// False where OBS has none of the size, which is not asked again.
+/// Allocates; returns false where OBS cannot, which is not tried again for this size.
 bool TextureFilter::allocate(std::uint32_t width, std::uint32_t height) {
   if (width == width_ && height == height_) return filtered_ != nullptr;
   release();
@@ -64,7 +64,7 @@ bool TextureFilter::allocate(std::uint32_t width, std::uint32_t height) {
   return filtered_ != nullptr;
 }
 
-/// Fills filtered_. False where frames have to pass as they are.
+/// Fills filtered_. Returns false where frames have to pass unchanged.
 bool TextureFilter::filter(obs_source_t* target, obs_source_t* parent, Effect& effect) {
   using Clock = std::chrono::steady_clock;
   const std::uint32_t width = obs_source_get_base_width(target);

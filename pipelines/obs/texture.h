@@ -4,11 +4,11 @@
 
 #include "pipelines/obs/effect.h"
 
-/// The filter of sources that OBS draws: pictures come back from the GPU, are filtered, and go up
-/// again, once for each frame of OBS.
+/// The filter for sources that OBS draws: pictures are downloaded from the GPU, filtered, and
+/// uploaded again, once for each frame of OBS.
 namespace equalux::obs {
 
-/// Belongs to OBS's graphics thread.
+/// Filters drawn pictures. For OBS's graphics thread.
 class TextureFilter {
  public:
   TextureFilter() = default;
@@ -16,11 +16,11 @@ class TextureFilter {
   TextureFilter(const TextureFilter&) = delete;
   TextureFilter& operator=(const TextureFilter&) = delete;
 
-  /// The next frame of OBS begins: what was drawn is old.
+  /// Begins the next frame of OBS, which makes the last picture outdated.
   void tick() { state_ = State::old; }
-  /// Draws what stands in front of the filter `self`, filtered, or as it is.
+  /// Draws what precedes the filter `self`, filtered or unchanged.
   void render(obs_source_t* self, Effect& effect);
-  /// Of frames, from the GPU to the GPU.
+  /// Times of frames, from download to upload.
   [[nodiscard]] const FrameCost& cost() const { return cost_; }
 
  private:

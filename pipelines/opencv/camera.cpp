@@ -14,15 +14,15 @@
 namespace equalux {
 namespace {
 
-/// What the source and its reading thread share. The thread owns a reference, so that a driver
-/// which never returns keeps its own memory and nobody else's.
+/// State shared by the source and its reading thread. The thread holds a reference, so that a
+/// driver call that never returns uses only memory that is still alive.
 struct Mailbox {
   std::mutex mutex;
   std::condition_variable changed;
   bool cancelled = false;
-  std::optional<CaptureFormat> format;  // once the camera is open
+  std::optional<CaptureFormat> format;  // set once the camera is open
   std::exception_ptr failure;
-  bool ended = false;  // no frame will come any more
+  bool ended = false;  // no more frames will come
 
   Image newest;  // valid where `filled`
   bool filled = false;
@@ -63,7 +63,7 @@ void reader_main(const std::shared_ptr<Mailbox>& box, std::unique_ptr<CaptureDev
   } catch (...) {
     failure = std::current_exception();
   }
-  // Closed before the source hears of the end: the next one to open the camera finds it free.
+  // Closes the camera before the source learns of the end, so that it can be opened again at once.
   device.reset();
   const std::lock_guard lock(box->mutex);
   box->failure = failure;
@@ -71,7 +71,8 @@ void reader_main(const std::shared_ptr<Mailbox>& box, std::unique_ptr<CaptureDev
   box->changed.notify_all();
 }
 
-/// The answers of `accepts`, asked now: a thread that outlives the filters must not ask them.
+/// Stores the answers of `accepts` now, because a thread that outlives the filters must not ask
+/// them.
 FormatPredicate remember(const FormatPredicate& accepts) {
   std::array<bool, kPixelFormatCount> answers{};
   for (std::size_t i = 0; i < answers.size(); ++i)
@@ -88,7 +89,7 @@ class CameraSource final : public Source {
   ~CameraSource() override {
     cancel();
     if (!thread_.joinable()) return;
-    // A frame's time is enough for a camera that works; one that hangs is left to itself.
+    // Waits a frame's time, which a working camera needs at most; one that hangs is abandoned.
     std::unique_lock lock(box_->mutex);
     const bool ended =
         box_->changed.wait_for(lock, std::chrono::milliseconds(300), [&] { return box_->ended; });
@@ -110,7 +111,7 @@ class CameraSource final : public Source {
     const bool answered = box_->changed.wait_for(lock, deadline_, [&] {
       return box_->format.has_value() || box_->ended || box_->cancelled;
     });
-    // A camera that opened and failed since is read()'s to report, after the frames it gave.
+    // A camera that opened and then failed is reported by read(), after the frames that it gave.
     if (!box_->format.has_value()) {
       if (box_->failure != nullptr) std::rethrow_exception(box_->failure);
       throw Error(ExitCode::unavailable, no_answer(answered));

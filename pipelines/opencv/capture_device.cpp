@@ -56,7 +56,7 @@ class V4l2Device final : public CaptureDevice {
     const auto native = native_format(code);
     desc_.width = static_cast<int>(capture_.get(cv::CAP_PROP_FRAME_WIDTH));
     desc_.height = static_cast<int>(capture_.get(cv::CAP_PROP_FRAME_HEIGHT));
-    // What USB cameras send uncompressed, where they do not say otherwise.
+    // Default of USB cameras for uncompressed video.
     desc_.matrix = ColorMatrix::bt601;
     desc_.range = ColorRange::limited;
     if (native.has_value() && accepts(*native) && capture_.set(cv::CAP_PROP_CONVERT_RGB, 0))

@@ -9,8 +9,8 @@
 #include "pipelines/opencv/display/window_display.h"
 #include "pipelines/opencv/still.h"
 
-/// What the program calls of this folder. OpenCV's libraries take very different times to load, so
-/// that there are three modules.
+/// Functions of this folder that the program calls. OpenCV's libraries take very different times to
+/// load, so there are three modules.
 namespace equalux {
 
 struct StillsFunctions {

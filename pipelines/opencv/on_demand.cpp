@@ -1,6 +1,6 @@
 #include "pipelines/opencv/modules.h"
 
-/// The functions of the modules of cameras and of the window, which the first call loads.
+/// Functions that call the modules of cameras and of the window, which the first call loads.
 namespace equalux {
 
 std::unique_ptr<Source> make_camera_source(const CameraOptions& options) {

@@ -73,7 +73,7 @@ PixelFormat pixel_format_of(const std::string& path, const cv::Mat& decoded) {
   }
 }
 
-/// The picture as it is to be seen; `orientation` as EXIF counts.
+/// Turns the picture upright; `orientation` as in EXIF.
 cv::Mat turned(const cv::Mat& stored, int orientation) {
   enum Flip { upside_down = 0, mirrored = 1, both = -1 };
   const auto flipped = [](const cv::Mat& from, Flip how) {
@@ -114,7 +114,7 @@ Image read(const std::string& path, StillNotes& notes) {
   return image;
 }
 
-/// OpenCV's matrices have no negative strides, so those rows are copied.
+/// Copies rows with negative strides, which OpenCV's matrices do not have.
 cv::Mat to_matrix(const ConstImageView& image, int type) {
   const ImageDesc& desc = image.desc;
   cv::Mat matrix(desc.height, desc.width, type);
@@ -143,7 +143,7 @@ int matrix_type(const std::string& path, PixelFormat format) {
   }
 }
 
-/// Nothing = OpenCV's own: JPEG at 95, WebP without loss.
+/// Returns parameters of OpenCV's encoder; none = its defaults: JPEG at 95, lossless WebP.
 std::vector<int> parameters_for(std::string_view format, const StillNotes& notes,
                                 const StillOptions& options) {
   if (format == "TIFF" && notes.dots_per_inch_x > 0 && notes.dots_per_inch_y > 0) {
@@ -212,7 +212,7 @@ bool decode_jpeg(std::span<const std::uint8_t> jpeg, const ImageView& bgr) {
   try {
     const cv::Mat decoded =
         cv::imdecode(bytes, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION, &picture);
-    // One of another size lies elsewhere.
+    // A picture of another size is in other memory.
     return !decoded.empty() && decoded.data == bgr.data[0];
   } catch (const cv::Exception& e) {
     logger().debug("a camera's JPEG: {}", e.what());

@@ -25,7 +25,7 @@ using Bytes = std::span<const std::uint8_t>;
 
 enum class Endian { little, big };
 
-/// An unsigned number of `size` bytes at `at`; the caller has checked that it is inside.
+/// Reads an unsigned number of `size` bytes at `at`, which the caller has checked to be inside.
 std::uint64_t number(Bytes bytes, std::size_t at, std::size_t size, Endian endian) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -41,7 +41,7 @@ bool starts_with(Bytes bytes, std::string_view magic, std::size_t at = 0) {
                     [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
 }
 
-/// `most_per_byte`: pixels that one byte of the file can stand for at the very best.
+/// Checks the size. `most_per_byte`: pixels that one byte of the file can represent at best.
 void check_size(const std::string& path, std::uint64_t width, std::uint64_t height,
                 std::uint64_t bytes, std::uint64_t most_per_byte) {
   const auto size = std::to_string(width) + "x" + std::to_string(height);
@@ -80,7 +80,7 @@ std::vector<std::uint8_t> check_png(const std::string& path, Bytes bytes) {
     if (header) {
       if (length != 13) bad(path, "is damaged: its PNG header has the wrong length");
       check_depth(path, chunk[16], true);
-      // Deflate shrinks at most 1032 to 1, and the smallest pixel has one bit.
+      // Deflate compresses at most 1032 to 1, and the smallest pixel has one bit.
       check_size(path, number(chunk, 8, 4, Endian::big), number(chunk, 12, 4, Endian::big),
                  bytes.size(), 1032 * 8);
     }
@@ -98,7 +98,8 @@ bool is_jpeg_frame_header(std::uint8_t marker) {
   return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 }
 
-/// Walks the segments: an end marker inside a thumbnail, which is inside a segment, does not count.
+/// Walks the segments, so that an end marker inside a thumbnail, which is inside a segment, does
+/// not count.
 void check_jpeg(const std::string& path, Bytes bytes) {
   std::size_t at = 2;
   for (;;) {
@@ -117,7 +118,7 @@ void check_jpeg(const std::string& path, Bytes bytes) {
     if (is_jpeg_frame_header(marker)) {
       if (length < 8) bad(path, "is damaged: its JPEG frame header is too short");
       check_depth(path, bytes[at + 2], false);
-      // A block of 64 samples takes one bit or more; chroma may cover 16 pixels a sample.
+      // A block of 64 samples takes at least one bit; a chroma sample may cover 16 pixels.
       check_size(path, number(bytes, at + 5, 2, Endian::big), number(bytes, at + 3, 2, Endian::big),
                  bytes.size(), 8 * 64 * 16);
     }
@@ -133,7 +134,7 @@ void check_bmp(const std::string& path, Bytes bytes) {
   const std::uint64_t header = number(bytes, 14, 4, kLittle);
   const std::uint64_t bits = number(bytes, 28, 2, kLittle);
   const std::uint64_t compression = number(bytes, 30, 4, kLittle);
-  // OpenCV takes the colours out of OS/2's kind, whose header has 12 bytes.
+  // OpenCV mixes up the colours of the OS/2 variant, whose header has 12 bytes.
   if (header < 40 || header > 124 || compression > 3)
     bad(path, "is a BMP of a kind that is not read; save it as PNG");
   const std::uint64_t width = number(bytes, 18, 4, kLittle);
@@ -167,7 +168,7 @@ class TiffDirectory {
     need(at_ + 2, entries_ * 12);
   }
 
-  /// All numbers of a tag; empty where it is absent.
+  /// Returns all numbers of a tag; empty where it is absent.
   [[nodiscard]] std::vector<std::uint64_t> numbers(std::uint64_t tag) const {
     std::vector<std::uint64_t> values;
     for (std::uint64_t i = 0; i < entries_; ++i) {
@@ -184,13 +185,13 @@ class TiffDirectory {
     return values;
   }
 
-  /// Bytes of each number of an entry.
+  /// Returns the bytes of each number of an entry.
   [[nodiscard]] std::uint64_t number_size(std::uint64_t entry) const {
     const std::uint64_t type = get(entry + 2, 2);
     return type == 3 ? 2 : type == 4 ? 4 : 1;
   }
   [[nodiscard]] bool has(std::uint64_t tag) const { return entry_of(tag) != 0; }
-  /// Where the tag's entry stands in the file; 0 where it is absent.
+  /// Returns the position of the tag's entry in the file; 0 where it is absent.
   [[nodiscard]] std::uint64_t entry_of(std::uint64_t tag) const {
     for (std::uint64_t i = 0; i < entries_; ++i) {
       const std::uint64_t entry = at_ + 2 + i * 12;
@@ -198,7 +199,7 @@ class TiffDirectory {
     }
     return 0;
   }
-  /// A tag of type RATIONAL; 0 where it is absent or has no value.
+  /// Returns the value of a tag of type RATIONAL; 0 where it is absent or has none.
   [[nodiscard]] double ratio(std::uint64_t tag) const {
     const std::uint64_t entry = entry_of(tag);
     if (entry == 0 || get(entry + 2, 2) != 5) return 0;
@@ -206,7 +207,7 @@ class TiffDirectory {
     const auto below = static_cast<double>(get(at + 4, 4));
     return below > 0 ? static_cast<double>(get(at, 4)) / below : 0;
   }
-  /// Goes to the next directory of the file; false at the end of the chain.
+  /// Moves to the next directory of the file; returns false at the end of the chain.
   bool next() {
     const std::uint64_t link = at_ + 2 + entries_ * 12;
     if (link + 4 > bytes_.size()) return false;
@@ -293,7 +294,7 @@ void add_name(std::string& list, std::string_view name) {
   list.append(list.empty() ? "" : ", ").append(name);
 }
 
-/// EXIF's structure is a TIFF's. Throws where it is damaged.
+/// Reads EXIF data, which has the structure of a TIFF. Throws where it is damaged.
 void read_exif(Bytes bytes, StillFacts& facts) {
   if (bytes.size() < 8) return;
   const std::string nobody;
@@ -303,12 +304,12 @@ void read_exif(Bytes bytes, StillFacts& facts) {
     facts.orientation = static_cast<int>(orientation[0]);
   const auto unit = directory.numbers(kResolutionUnit);
   const double scale = unit.empty() || unit[0] == 2 ? 1 : unit[0] == 3 ? kInch_cm : 0;
-  if (facts.dots_per_inch_x > 0) return;  // The file's own header has said it.
+  if (facts.dots_per_inch_x > 0) return;  // the file's own header has it
   facts.dots_per_inch_x = scale * directory.ratio(kXResolution);
   facts.dots_per_inch_y = scale * directory.ratio(kYResolution);
 }
 
-/// Damage in it says nothing of what else is in the file.
+/// Reads EXIF data; damage in it is ignored, since it does not affect the rest of the file.
 void look_through_exif(Bytes bytes, StillFacts& facts) {
   try {
     read_exif(bytes, facts);
@@ -317,7 +318,8 @@ void look_through_exif(Bytes bytes, StillFacts& facts) {
   }
 }
 
-/// What JPEGs of phones hold beside their picture: others behind it, a film, long descriptions.
+/// Finds what JPEGs of phones contain beside the picture: more pictures after it, a film, long
+/// descriptions.
 void look_for_more(std::uint8_t marker, Bytes data, StillFacts& facts) {
   using std::string_view_literals::operator""sv;
   if (marker == 0xe2 && starts_with(data, "MPF\0"sv))
@@ -367,7 +369,7 @@ void look_through_jpeg(Bytes bytes, StillFacts& facts) {
   for (std::size_t at = 2; bytes.size() - at >= 4 && bytes[at] == 0xff;) {
     const std::uint8_t marker = bytes[at + 1];
     const auto length = static_cast<std::size_t>(number(bytes, at + 2, 2, Endian::big));
-    // The scan begins at 0xda; the segments that count stand before it.
+    // The scan begins at 0xda; the segments of interest precede it.
     if (marker == 0xda || marker == 0xd9 || length < 2 || length > bytes.size() - at - 2) return;
     const Bytes data = bytes.subspan(at + 4, length - 2);
     if (marker == 0xe0 && starts_with(data, "JFIF\0"sv) && data.size() >= 12 && data[7] != 0) {
@@ -418,7 +420,7 @@ void look_through_tiff(Bytes bytes, StillFacts& facts) {
   read_exif(bytes, facts);
   const std::string nobody;
   TiffDirectory directory(nobody, bytes);
-  // Description, maker, model, date, artist and copyright stand in the first directory.
+  // Description, maker, model, date, artist and copyright are in the first directory.
   for (const std::uint64_t tag :
        {kExifPointer, kGpsPointer, kDescription, kMake, kModel, kDate, kArtist, kCopyright})
     facts.exif = facts.exif || directory.has(tag);
@@ -426,11 +428,11 @@ void look_through_tiff(Bytes bytes, StillFacts& facts) {
   facts.icc = directory.has(kIcc);
   facts.iptc = directory.has(kIptc);
   std::uint32_t pages = 1;
-  // Damage may lead from a directory back to one before it.
+  // Damaged files may link a directory to an earlier one.
   std::set<std::uint64_t> seen{directory.position()};
   while (directory.next() && seen.insert(directory.position()).second) {
     const auto kind = directory.numbers(kSubfile);
-    // Bit 0 is a smaller picture of another page, bit 2 a mask of it.
+    // Bit 0 marks a reduced copy of another page, bit 2 a mask of it.
     if (kind.empty() || (kind[0] & 5) == 0) ++pages;
     facts.pages = pages;
   }
@@ -501,7 +503,7 @@ void leave_pixels_as_stored(std::vector<std::uint8_t>& bytes) {
     constexpr std::uint64_t kUnassociated = 2;
     if (extra.size() == 1 && extra[0] == kUnassociated) set_to_one(bytes, kExtraSamples);
   } catch (const Error&) {
-    return;  // check_still() judges.
+    return;  // check_still() reports it.
   }
 }
 

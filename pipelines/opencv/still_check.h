@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-/// Looks through the bytes of a still before a decoder gets them.
+/// Checks of a still's bytes before a decoder gets them.
 namespace equalux {
 
-/// What the bytes of a still say beside its pixels, as far as no library is needed for it.
+/// Facts that a still's bytes give beside its pixels, as far as no library is needed.
 struct StillFacts {
   int orientation = 1;         ///< EXIF's, 1 to 8
-  double dots_per_inch_x = 0;  ///< 0 = not said
+  double dots_per_inch_x = 0;  ///< 0 = not given
   double dots_per_inch_y = 0;
   std::uint32_t pages = 1;  ///< pages of a TIFF, without its previews; frames of an animation
   bool exif = false;
@@ -21,28 +21,27 @@ struct StillFacts {
   std::string others;  ///< what no version of this program keeps: "extended XMP, motion photo"
 };
 
-/// Looks through a PNG, JPEG, WebP, TIFF or BMP. What is damaged there is left out: check_still()
-/// judges.
+/// Reads the facts of a PNG, JPEG, WebP, TIFF or BMP. Damaged parts are ignored: check_still()
+/// reports them.
 [[nodiscard]] StillFacts look_through(const std::vector<std::uint8_t>& bytes);
 
-/// The checksum of a PNG's chunk: its name and its data.
+/// Returns the checksum of a PNG chunk: of its name and its data.
 [[nodiscard]] std::uint32_t png_crc(std::span<const std::uint8_t> bytes);
 
-/// Takes out of a TIFF's first page what has decoders change its pixels: its orientation, since
-/// some versions of OpenCV turn some kinds of TIFF by themselves, and that its colours are not
-/// multiplied by its alpha, which libtiff would do with 8 bits. Other files stay as they are.
+/// Removes from a TIFF's first page what makes decoders change its pixels: its orientation, because
+/// some versions of OpenCV turn some kinds of TIFF themselves, and the mark that its colours are
+/// not multiplied by its alpha, for which libtiff would multiply 8-bit ones. Other files stay as
+/// they are.
 void leave_pixels_as_stored(std::vector<std::uint8_t>& bytes);
 
-/// Finds what OpenCV hides or answers with a grey half-picture: files cut short (PNG without IEND
+/// Finds what OpenCV hides, or answers with a half-grey picture: truncated files (PNG without IEND
 /// or with a wrong checksum, JPEG without its end marker, BMP, TIFF and WebP shorter than they
-/// declare), samples of other depths than 8 bits and below, and 16 in PNG and TIFF, sides that no
-/// frame may have, and sizes that the file is too short to hold, so that a forged header allocates
-/// nothing.
+/// declare), sample depths other than up to 8 bits, and 16 in PNG and TIFF, sides that no frame may
+/// have, and sizes for which the file is too short, so that a forged header allocates nothing.
 ///
-/// Returns the bytes to decode: a PNG comes back without its ancillary chunks but tRNS, whose
-/// faults (colour profiles, text) would only be noise on stderr. Damage inside the compressed
-/// data of a JPEG is not seen: that format carries no checksum.
-/// Throws Error(bad_input) that names `path`.
+/// Returns the bytes to decode: a PNG without its ancillary chunks except tRNS, whose faults
+/// (colour profiles, text) would only be noise on stderr. Damage inside the compressed data of a
+/// JPEG is not found, since that format has no checksum. Throws Error(bad_input) that names `path`.
 [[nodiscard]] std::vector<std::uint8_t> check_still(const std::string& path,
                                                     std::vector<std::uint8_t> bytes);
 

@@ -45,7 +45,7 @@ void put_density(const StillNotes& notes, std::string_view format, OwnBytes& byt
     put_number(number, value, size, big_endian);
     std::copy(number.begin(), number.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
   };
-  // OpenCV's JPEGs begin with a JFIF header of 16 bytes, its BMPs have one of 54 and more.
+  // OpenCV's JPEGs begin with a JFIF header of 16 bytes, its BMPs have a header of at least 54.
   if (format == "JPEG" && bytes.size() > 20 && bytes[3] == 0xe0) {
     const auto dots = [](double per_inch) {
       return static_cast<std::uint64_t>(std::clamp<long long>(std::llround(per_inch), 1, 65535));
@@ -73,7 +73,7 @@ std::uint32_t adler32(std::string_view data) {
   return b << 16 | a;
 }
 
-/// A zlib stream of stored blocks: profiles are small, and no library is needed.
+/// Makes a zlib stream of stored blocks: profiles are small, and no library is needed.
 OwnBytes stored(std::string_view data) {
   constexpr std::size_t kLongest = 65535;
   OwnBytes bytes{0x78, 0x01};
@@ -124,7 +124,8 @@ void put_into_png(const StillNotes& notes, const std::string& exif, OwnBytes& by
     put_text(data, notes.xmp);
     put_png_chunk(chunks, "iTXt", data);
   }
-  constexpr std::size_t kHeader = 8 + 12 + 13;  // Signature and IHDR; all these stand behind it.
+  constexpr std::size_t kHeader = 8 + 12 + 13;  // signature and IHDR; metadata chunks come after
+                                                // these
   if (bytes.size() < kHeader) return;
   bytes.insert(bytes.begin() + kHeader, chunks.begin(), chunks.end());
 }
@@ -170,12 +171,12 @@ void put_into_webp(const ImageDesc& desc, const StillNotes& notes, const std::st
 
 #ifdef EQUALUX_HAVE_EXIV2
 
-/// Its XMP toolkit keeps a registry that threads share.
+/// Locks Exiv2, whose XMP toolkit keeps a registry that threads share.
 std::unique_lock<std::mutex> exiv2_lock() {
   static std::mutex mutex;
   std::unique_lock<std::mutex> lock(mutex);
   static const bool started = [] {
-    // It writes to stderr what is no error of ours.
+    // Silences Exiv2, which writes to stderr what is no error for us.
     Exiv2::LogMsg::setLevel(Exiv2::LogMsg::mute);
     return Exiv2::XmpParser::initialize();
   }();
@@ -212,8 +213,8 @@ std::string blob_of(const Exiv2::ExifData& exif, Exiv2::ByteOrder order) {
   return {blob.begin(), blob.end()};
 }
 
-/// Tags that say how the pixels of a TIFF are stored, and what has a place of its own in
-/// StillNotes.
+/// True for tags that describe how the pixels of a TIFF are stored, and for what StillNotes has
+/// elsewhere.
 bool describes_storage(std::uint16_t tag) {
   constexpr std::array<std::uint16_t, 36> kTags{254, 255, 256, 257, 258, 259, 262,   263,   264,
                                                 265, 266, 273, 277, 278, 279, 280,   281,   284,
@@ -223,8 +224,8 @@ bool describes_storage(std::uint16_t tag) {
          (tag >= 512 && tag <= 532);
 }
 
-/// Leaves what describes the picture: no storage, no other pages, no thumbnail, which would show
-/// the picture as it was.
+/// Keeps only what describes the picture: no storage, no other pages, and no thumbnail, which would
+/// show the unfiltered picture.
 void keep_description(Exiv2::ExifData& exif) {
   for (auto at = exif.begin(); at != exif.end();) {
     const std::string group = at->groupName();
@@ -326,7 +327,7 @@ void put_through_exiv2(const Exiv2::ExifData& exif, const StillNotes& notes, Own
 
 #endif  // EQUALUX_HAVE_EXIV2
 
-/// A profile of another kind than the picture is an error for those who read it.
+/// True where a profile is of the picture's kind; another one is an error for readers.
 bool fits(const std::string& icc, PixelFormat format) {
   const std::string_view space = std::string_view(icc).substr(0, 20);
   if (space.size() < 20) return false;

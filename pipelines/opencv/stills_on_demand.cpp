@@ -6,7 +6,7 @@
 #include "pipelines/opencv/still.h"
 #include "pipelines/opencv/still_formats.h"
 
-/// The functions of the stills' module, which the first call loads.
+/// Functions that call the stills' module, which the first call loads.
 namespace equalux {
 namespace {
 

@@ -5,7 +5,7 @@ extern "C" EQUALUX_EXPORT const void* equalux_module(std::string_view version,
                                                      equalux::Logger& log) {
   static const equalux::WindowFunctions functions{.make_window_sink = equalux::make_window_sink,
                                                   .open_display = equalux::open_display};
-  // For its key w; the stills are a module of their own here too.
+  // Needed for key w; the stills are a separate module here, too.
   static const bool registered = (equalux::register_opencv_stills(), true);
   static_cast<void>(registered);
   return equalux::module_entry(version, log, &functions);

@@ -8,18 +8,19 @@
 /// they do not see.
 namespace equalux {
 
-/// True for packed RGB whose fourth sample is transparency, not padding.
+/// True for packed RGB whose fourth sample is transparency and not padding.
 [[nodiscard]] bool has_alpha(PixelFormat format);
 
-/// The plane beside a picture: one sample a pixel, in full range and of the picture's depth. gray8,
-/// or gray16_le, whose low bits have the value where the picture has less than 16.
+/// Returns the format of the plane beside a picture: one sample per pixel, in full range and of the
+/// picture's depth. gray8, or gray16_le, whose low bits have the value if the picture has less than
+/// 16 bits.
 [[nodiscard]] ImageDesc alpha_desc(const ImageDesc& picture);
 
-/// Copies the plane beside a picture, if there is one, where `to` has memory for it.
+/// Copies the plane beside a picture, if there is one and `to` has memory for it.
 void copy_alpha(const Frame& from, Frame& to);
 
-/// Writes the plane beside a picture of `depth` bits to the alpha samples of `to`, packed RGB with
-/// 8 bits where `depth` is 8, with 16 otherwise: the same share of the largest value.
+/// Scales the plane beside a picture of `depth` bits into the alpha samples of `to`, packed RGB
+/// with 8 bits where `depth` is 8, with 16 otherwise.
 void put_alpha(const ConstImageView& plane, int depth, const ImageView& to);
 
 /// Fills `plane` with the alpha samples of packed RGB of 8 bits.

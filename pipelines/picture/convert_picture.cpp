@@ -17,7 +17,7 @@ namespace equalux {
 namespace {
 
 constexpr int kWeightShift = 16;
-/// The most rows that programs take for the matrix of BT.601.
+/// Largest number of rows for which programs assume the matrix of BT.601.
 constexpr int kMostRowsOfBt601 = 576;
 
 bool is_yuv(PixelFormat format) {
@@ -33,7 +33,7 @@ bool has_same_chroma(PixelFormat a, PixelFormat b) {
 struct Cover {
   int x, y;  // the first one
   int columns, rows;
-  int step;  // from one of the rows to the other: fields alternate
+  int step;  // between its rows: fields alternate
 
   [[nodiscard]] int shift() const { return (columns == 2 ? 1 : 0) + (rows == 2 ? 1 : 0); }
 };
@@ -65,7 +65,7 @@ void copy_codes(const Samples<const std::uint8_t>& from, const FormatTraits& for
   }
 }
 
-/// One component of chroma, of another subsampling.
+/// Resamples one component of chroma to another subsampling.
 void resample_chroma(const ConstImageView& from, const ImageView& to, int component,
                      bool interlaced) {
   const FormatTraits& form = traits(from.desc.format);
@@ -110,7 +110,7 @@ struct Mixes {
   Mix luma, cb, cr;
 };
 
-/// R', G', B' to Y', Cb', Cr', inverse to convert_to_rgb().
+/// Weights of R', G', B' for Y', Cb', Cr', the inverse of convert_to_rgb().
 Mixes mixes_of(const ImageDesc& desc) {
   const LumaWeights k = luma_weights(desc.matrix);
   const bool limited = desc.range == ColorRange::limited;
@@ -122,7 +122,7 @@ Mixes mixes_of(const ImageDesc& desc) {
   const auto difference = [&](double own, double first, double second) {
     const int a = fixed(-chroma * first / (2 * (1 - own)));
     const int b = fixed(-chroma * second / (2 * (1 - own)));
-    return std::array<int, 3>{-a - b, a, b};  // Grays have none.
+    return std::array<int, 3>{-a - b, a, b};  // grays have none
   };
   const auto [cb_blue, cb_red, cb_green] = difference(k.blue, k.red, k.green);
   const auto [cr_red, cr_green, cr_blue] = difference(k.red, k.green, k.blue);
@@ -139,7 +139,7 @@ struct ColourSum {
   int blue = 0;
 };
 
-/// Of the sums of 2^shift pixels.
+/// Computes a component from sums of 2^shift pixels.
 std::uint8_t mixed(const Mix& mix, const ColourSum& sum, int shift) {
   const int bits = kWeightShift + shift;
   const int level = mix.red * sum.red + mix.green * sum.green + mix.blue * sum.blue;

@@ -17,13 +17,13 @@ namespace {
 constexpr int kShift = 16;
 constexpr std::uint8_t kOpaque = 255;
 
-/// Integer weights of R, G, B on Y', Cb', Cr'.
+/// Integer weights of Y', Cb', Cr' for R, G, B.
 template <typename Int>
 struct Weights {
   Int luma_offset, luma, red_cr, green_cb, green_cr, blue_cb;
 };
 
-/// Weights of 8-bit codes on 8-bit channels, times `scale`.
+/// Weights of 8-bit codes for 8-bit channels, times `scale`.
 template <typename Int>
 Weights<Int> weights_of(const ImageDesc& desc, double scale) {
   const auto [red, green, blue] = luma_weights(desc.matrix);
@@ -94,12 +94,12 @@ std::int64_t code_at(const std::uint8_t* sample, const FormatTraits& form) {
   return (word >> form.shift) & ((1 << form.depth) - 1);
 }
 
-/// A full-range code as one of `most`, rounded to nearest.
+/// Rescales a full-range code to a maximum of `most`, rounded to nearest.
 std::int64_t rescaled(std::int64_t code, std::int64_t code_most, std::int64_t most) {
   return (2 * code * most + code_most) / (2 * code_most);
 }
 
-/// Channels of a gray or RGB pixel as 16 bits.
+/// Returns the channels of a gray or RGB pixel as 16 bits.
 Pixel16 packed_pixel(const ConstImageView& view, int x, int y) {
   const FormatTraits& form = traits(view.desc.format);
   const RgbLayout at = rgb_layout(view.desc.format);
@@ -111,7 +111,7 @@ Pixel16 packed_pixel(const ConstImageView& view, int x, int y) {
   return {channel(at.r), channel(at.g), channel(at.b), at.alpha < 0 ? kFull16 : channel(at.alpha)};
 }
 
-/// YCbCr of more than 8 bits to channels of 16.
+/// Converts YCbCr of more than 8 bits to channels of 16.
 class DeepYuv {
  public:
   DeepYuv(const ConstImageView& view, bool interlaced)

@@ -2,7 +2,7 @@
 
 #include <equalux/image.h>
 
-/// What R', G' and B' weigh in Y'.
+/// Weights of R', G' and B' in Y'.
 namespace equalux {
 
 struct LumaWeights {
@@ -11,7 +11,7 @@ struct LumaWeights {
   double blue;
 };
 
-/// Of ITU-R BT.601, BT.709 and BT.2020 (non-constant luminance).
+/// Returns the weights of ITU-R BT.601, BT.709 and BT.2020 (non-constant luminance).
 [[nodiscard]] constexpr LumaWeights luma_weights(ColorMatrix matrix) {
   const double red = matrix == ColorMatrix::bt601   ? 0.299
                      : matrix == ColorMatrix::bt709 ? 0.2126

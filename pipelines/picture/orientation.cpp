@@ -14,10 +14,10 @@ namespace {
 
 using Stored = Samples<const std::uint8_t>;
 
-/// The way through the stored samples that finds them in the order of the turned ones.
+/// Direction in which stored samples are read, so that they come in the order of the turned ones.
 struct Walk {
-  bool from_right;   ///< of stored columns
-  bool from_bottom;  ///< of stored rows
+  bool from_right;   ///< through stored columns
+  bool from_bottom;  ///< through stored rows
 };
 
 Walk walk_of(Orientation orientation) {
@@ -38,16 +38,18 @@ Walk walk_of(Orientation orientation) {
   return {false, false};
 }
 
-/// Reads a column for each row that it writes: by squares, whose columns stay in the cache.
+/// Side of the squares in which a picture is transposed: each row that is written reads a column,
+/// and the columns of a square stay in the cache.
 constexpr int kSquare = 32;
 
-/// `repeat` is how many columns of the picture a stored one stands for; `columns` how many there
-/// are in all.
+/// `repeat` is the number of columns of the picture for each stored one; `columns` is their total
+/// number.
 template <std::size_t Bytes>
 void turn_samples(const Stored& from, std::uint8_t* to, std::ptrdiff_t to_stride,
                   Orientation orientation, int repeat, int columns) {
   const Walk walk = walk_of(orientation);
-  const bool from_right = walk.from_right;  // no binding: clang 14 lets no lambda see one
+  const bool from_right = walk.from_right;  // not a binding, which clang 14 does not allow in a
+                                            // lambda
   const bool from_bottom = walk.from_bottom;
   const bool swap = swaps_sides(orientation);
   const int width = swap ? from.rows : from.columns;
@@ -94,7 +96,7 @@ void turn_samples(std::size_t bytes, const Stored& from, std::uint8_t* to, std::
   }
 }
 
-/// The samples of plane `p` of the turned frame, wherever they lie.
+/// Returns the samples of plane `p` of the turned frame, wherever they are stored.
 Stored stored_samples(const ConstImageView& image, int p) {
   const ImageDesc& desc = image.desc;
   if (traits(desc.format).model == ColorModel::yuv && traits(desc.format).planes == 1)

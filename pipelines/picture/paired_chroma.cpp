@@ -10,7 +10,8 @@
 namespace equalux {
 namespace {
 
-/// Words `step` bytes apart, their values brought from the high bits to the low ones.
+/// Copies words that are `step` bytes apart, and moves their values from the high bits to the low
+/// ones.
 void copy_words(const std::uint8_t* from, std::size_t step, int shift, std::uint8_t* to,
                 std::size_t count) {
   for (std::size_t i = 0; i < count; ++i, from += step, to += 2) {

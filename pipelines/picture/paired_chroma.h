@@ -2,10 +2,10 @@
 
 #include <equalux/image.h>
 
-/// P010 and P012 as planes. The values are the same; where they lie in a word is not.
+/// P010 and P012 as planes. The values are the same; their position in a word differs.
 namespace equalux {
 
-/// i420_10le for p010_10le, i420_12le for p012_le, any other format as it is.
+/// Returns i420_10le for p010_10le, i420_12le for p012_le, any other format as it is.
 [[nodiscard]] PixelFormat planar_form(PixelFormat format);
 
 /// Fills `to`, of the planar form of `from`, with its picture: same size. Throws Error(usage) where

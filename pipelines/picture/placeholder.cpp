@@ -12,7 +12,7 @@ namespace {
 constexpr int kField = 40;  // of 255
 constexpr int kDiagonal = 96;
 
-/// Whether (x, y) lies on one of the diagonals, which are a fortieth of the height wide.
+/// True where (x, y) is on one of the diagonals, which are a fortieth of the height wide.
 bool on_diagonal(const ImageDesc& desc, int x, int y) {
   const std::int64_t width = desc.width;
   const std::int64_t height = desc.height;
@@ -22,7 +22,7 @@ bool on_diagonal(const ImageDesc& desc, int x, int y) {
   return std::min(std::abs(falling), std::abs(rising)) <= reach;
 }
 
-/// A sample's code in its format: `of_255` spread over the depth, or over luma's range.
+/// Returns a sample's code in its format: `of_255` scaled to the depth, or to luma's range.
 unsigned code_of(const ImageDesc& desc, int of_255) {
   const FormatTraits& form = traits(desc.format);
   const bool limited = form.model == ColorModel::yuv && desc.range == ColorRange::limited;
@@ -35,7 +35,7 @@ void put(std::uint8_t* to, unsigned code, int bytes) {
   if (bytes == 2) to[1] = static_cast<std::uint8_t>(code >> 8U);
 }
 
-/// A row of a plane that is neutral chroma, or alpha, throughout.
+/// Fills a row of a plane that is neutral chroma, or alpha, throughout.
 void fill_row(std::uint8_t* row, std::size_t bytes, unsigned code, int sample) {
   for (std::size_t at = 0; at < bytes; at += static_cast<std::size_t>(sample))
     put(row + at, code, sample);

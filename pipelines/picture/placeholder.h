@@ -2,11 +2,11 @@
 
 #include <equalux/image.h>
 
-/// The picture that stands in for frames which a live source does not give.
+/// The picture that replaces frames which a live source does not give.
 namespace equalux {
 
-/// Fills a frame of any format: dark grey, with both diagonals lighter. It is meant to be told from
-/// any camera's picture, and from a picture that only stands still.
+/// Fills a frame of any format: dark grey, with both diagonals lighter, so that it differs from any
+/// camera's picture, and from a frozen one.
 void draw_placeholder(const ImageView& to);
 
 }  // namespace equalux

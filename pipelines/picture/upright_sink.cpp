@@ -8,7 +8,7 @@
 namespace equalux {
 namespace {
 
-/// Where a turned picture lies, and what is beside it.
+/// Memory of a turned picture and of the transparency beside it.
 struct TurnedMemory {
   Image picture;
   Image alpha;
@@ -24,7 +24,7 @@ ConstImageView turned_into(Image& memory, const ConstImageView& from, Orientatio
   return memory.view();
 }
 
-/// A frame's picture, turned for as long as this lives.
+/// Turns a frame's picture during its lifetime.
 class TurnedPicture {
  public:
   TurnedPicture(Frame& frame, TurnedMemory& memory, Orientation orientation)
@@ -83,10 +83,10 @@ void UprightSink::open(const StreamInfo& info) {
   upright.orientation = Orientation::upright;
   upright.desc = turned(info.desc, orientation_);
   upright.field_order = turned(info.field_order, info.desc.height, orientation_);
-  upright.chroma_site.clear();  // It lay on another side of the samples.
+  upright.chroma_site.clear();  // The position was relative to the unturned samples.
   if (swaps_sides(orientation_)) std::swap(upright.pixel_aspect.num, upright.pixel_aspect.den);
   for (TurnedMemory* memory : {&result_, &original_}) {
-    // Originals may be of another format than results: then the first frame makes room.
+    // Originals may have another format than results; then the first frame allocates.
     if (memory == &original_ && !sink_->wants_original()) continue;
     make_room(memory->picture, upright.desc);
     if (info.transparent) make_room(memory->alpha, alpha_desc(upright.desc));

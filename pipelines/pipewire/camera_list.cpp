@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kDefaultCamera = "default.video.source";
 constexpr const char* kProcessOfClient = "pipewire.sec.pid";
 
-/// The answers of one node, as long as it is asked.
+/// Collects the answers of one node while it is being asked.
 class NodeFormats {
  public:
   NodeFormats(pw_registry* registry, std::uint32_t id)
@@ -65,7 +65,7 @@ CameraList::~CameraList() {
 }
 
 bool CameraList::fill(std::chrono::milliseconds limit) {
-  // What is kept is told once it is known where.
+  // The second round trip gets the metadata, whose object the first one announces.
   return connection_.round_trip(limit) && connection_.round_trip(limit);
 }
 

@@ -14,43 +14,44 @@
 #include "pipelines/pipewire/connection.h"
 #include "pipelines/pipewire/registry.h"
 
-/// The cameras of a daemon.
+/// The cameras of a PipeWire daemon.
 namespace equalux::pipewire {
 
 struct ListedCamera {
   std::uint32_t id = 0;
   std::string name;         ///< as after `pipewire:`
   std::string description;  ///< as programs list it
-  std::string serial;       ///< no other object of this daemon ever has it; empty where it is old
-  bool is_ours = false;     ///< this process makes it
+  std::string serial;       ///< unique among all objects of this daemon, for ever; empty where the
+                            ///< daemon is old
+  bool is_ours = false;     ///< made by this process
 };
 
-/// What there is, kept true while it lives. Made, used and destroyed with the loop's lock held.
+/// List of cameras, kept up to date. Made, used and destroyed with the loop's lock held.
 class CameraList {
  public:
-  /// `removed` is called in the loop's thread with what has gone.
+  /// `removed` is called in the loop's thread with a camera that is gone.
   explicit CameraList(Connection& connection,
                       std::function<void(std::uint32_t id)> removed = nullptr);
   ~CameraList();
   CameraList(const CameraList&) = delete;
   CameraList& operator=(const CameraList&) = delete;
 
-  /// Waits until all that there is has been told. False where the daemon does not answer in time,
-  /// or is gone.
+  /// Waits until all cameras have been reported. Returns false where the daemon does not answer in
+  /// time, or is gone.
   [[nodiscard]] bool fill(std::chrono::milliseconds limit);
 
-  /// By their ids.
+  /// Cameras by their ids.
   [[nodiscard]] std::vector<ListedCamera> cameras() const;
-  /// The camera of that name, or else of that description.
+  /// Finds the camera of that name, or else of that description.
   [[nodiscard]] std::optional<ListedCamera> find(const std::string& name) const;
-  /// What the session manager says is the default, or else the one that it would take: never one
+  /// Returns the session manager's default camera, or else the one that it would choose; never one
   /// that this process makes.
   [[nodiscard]] std::optional<ListedCamera> usual() const;
-  /// What connects programs with cameras: "WirePlumber"; empty = none runs.
+  /// Name of the program that connects programs with cameras: "WirePlumber"; empty = none runs.
   [[nodiscard]] const std::string& session_manager() const { return session_manager_; }
 
-  /// The formats, sizes and rates that a camera offers, of those that are known here; only sizes
-  /// listed one by one, and otherwise the one that it says is usual.
+  /// Returns the known formats, sizes and rates that a camera offers; only sizes listed one by one,
+  /// and otherwise its preferred one.
   [[nodiscard]] std::vector<CameraMode> modes(const ListedCamera& camera,
                                               std::chrono::milliseconds limit);
 
@@ -75,10 +76,11 @@ class CameraList {
   pw_proxy* metadata_ = nullptr;
   spa_hook metadata_listener_{};
   pw_metadata_events metadata_events_{};
-  std::optional<Registry> registry_;  // last: it calls the above
+  std::optional<Registry> registry_;  // last, because it calls the above
 };
 
-/// "there is pipewire:cam (Integrated Camera)" and so on, or "PipeWire knows no camera".
+/// Describes cameras as in "there is pipewire:cam (Integrated Camera)" and so on, or "PipeWire
+/// knows no camera".
 [[nodiscard]] std::string describe_cameras(const std::vector<ListedCamera>& cameras);
 
 }  // namespace equalux::pipewire

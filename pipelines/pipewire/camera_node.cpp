@@ -18,7 +18,7 @@ namespace equalux::pipewire {
 namespace {
 
 constexpr std::size_t kMostBuffersTried = 16;
-/// Below those of the kernel's cameras: the default camera is a real one, where there is one.
+/// Below those of the kernel's cameras, so that a real camera is the default if there is one.
 constexpr const char* kSessionPriority = "100";
 
 pw_properties* node_properties(const std::string& name) {
@@ -27,7 +27,7 @@ pw_properties* node_properties(const std::string& name) {
     pw_properties_set(properties, key, value);
   };
   set(PW_KEY_MEDIA_CLASS, "Video/Source");
-  // Portals hand out what has this role to browsers.
+  // Portals offer nodes of this role to browsers.
   set(PW_KEY_MEDIA_ROLE, "Camera");
   set(PW_KEY_MEDIA_TYPE, "Video");
   set(PW_KEY_MEDIA_CATEGORY, "Capture");
@@ -108,7 +108,7 @@ void CameraNode::on_format(const spa_pod* format) {
     pw_stream_set_error(stream_, -EINVAL, "no format of this camera");
     return;
   }
-  // What was offered has the same size, and a matrix and range of its own.
+  // The offered formats have the same size, each with a matrix and range of its own.
   agreed_->desc = converted_desc(format_.desc, agreed_->desc.format);
   std::array<std::uint8_t, 1024> memory{};
   spa_pod_builder builder{};
@@ -128,8 +128,8 @@ void CameraNode::on_object(const Object& object) {
   logger().debug("{}: a reader has come, there are {}", name_, links_.size());
 }
 
-/// Readers that asked for fewer frames than come get one in so many; the time of each may be half
-/// a period off.
+/// True where a frame is due for readers that asked for fewer frames: they get one in so many,
+/// whose time may be half a period off.
 bool CameraNode::is_due(std::int64_t time_ns) {
   const double rate = agreed_->rate.value();
   if (rate <= 0 || (format_.rate.num > 0 && rate >= format_.rate.value())) return true;
@@ -142,7 +142,7 @@ bool CameraNode::is_due(std::int64_t time_ns) {
   return true;
 }
 
-/// One that no reader looks at; null where there is none.
+/// Returns a buffer that no reader uses; null where there is none.
 pw_buffer* CameraNode::free_buffer() {
   for (std::size_t i = 0; i < kMostBuffersTried; ++i) {
     pw_buffer* buffer = pw_stream_dequeue_buffer(stream_);

@@ -18,17 +18,17 @@ namespace equalux::pipewire {
 
 struct ReaderCounts {
   std::uint64_t readers = 0;    ///< that have come
-  std::uint64_t frames = 0;     ///< given
+  std::uint64_t frames = 0;     ///< that were given
   std::uint64_t not_taken = 0;  ///< readers held all buffers
 };
 
-/// A node of class Video/Source, as long as it and its connection live. Made, used and destroyed
-/// with the loop's lock held.
+/// A node of class Video/Source, which exists as long as this object and its connection. Made, used
+/// and destroyed with the loop's lock held.
 class CameraNode {
  public:
   /// Frames will come as `format`; readers may ask for other formats of its size. `there` is called
-  /// in the loop's thread when others see it; it must not destroy the node. `counts` and `is_read`,
-  /// which says whether somebody takes frames, must outlive it. Throws Error(unavailable).
+  /// in the loop's thread when others see the node; it must not destroy it. `counts` and `is_read`,
+  /// which tells whether somebody takes frames, must outlive it. Throws Error(unavailable).
   CameraNode(const Loop& loop, const Connection& connection, const std::string& name,
              const VideoFormat& format, ReaderCounts& counts, std::atomic<bool>& is_read,
              std::function<void()> there);
@@ -36,13 +36,13 @@ class CameraNode {
   CameraNode(const CameraNode&) = delete;
   CameraNode& operator=(const CameraNode&) = delete;
 
-  /// Others see it.
+  /// True where others see the node.
   [[nodiscard]] bool is_there() const { return is_there_; }
-  /// Why it is not; empty where nothing is wrong.
+  /// Why the node does not exist; empty where nothing is wrong.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
-  /// Gives all readers a frame, converted where they asked for another format. `time_ns` is when it
-  /// was taken, of the monotonic clock. Waits for nobody.
+  /// Gives all readers a frame, converted if they asked for another format. `time_ns` is when it
+  /// was taken, on the monotonic clock. Never waits.
   void give(const Frame& frame, std::int64_t time_ns);
 
  private:
@@ -64,7 +64,7 @@ class CameraNode {
   std::optional<Registry> registry_;
   std::set<std::uint32_t> links_;       // to readers
   std::optional<VideoFormat> agreed_;   // with the readers
-  std::optional<std::int64_t> due_ns_;  // the next frame, where readers asked for fewer
+  std::optional<std::int64_t> due_ns_;  // time of the next frame, if readers asked for fewer
   bool is_there_ = false;
   std::string failure_;
 };

@@ -20,10 +20,10 @@
 namespace equalux::pipewire {
 namespace {
 
-/// A camera's time further from now is of another clock.
+/// Largest difference between a camera's time and now; beyond it the time is of another clock.
 constexpr auto kOldest = std::chrono::seconds(5);
 constexpr auto kNewest = std::chrono::seconds(1);
-/// Numbers of frames that are further apart are no count.
+/// Largest distance of frame numbers that counts lost frames; beyond it the numbers are no count.
 constexpr std::uint64_t kMostLost = 10'000;
 constexpr std::size_t kBytesOfWish = 512;
 
@@ -35,7 +35,7 @@ pw_properties* reader_properties(const ListedCamera& camera) {
   set(PW_KEY_MEDIA_TYPE, "Video");
   set(PW_KEY_MEDIA_CATEGORY, "Capture");
   set(PW_KEY_MEDIA_ROLE, "Camera");
-  // Two cameras may have one name.
+  // By serial, because two cameras may have the same name.
   set("target.object", camera.serial.empty() ? camera.name.c_str() : camera.serial.c_str());
   return properties;
 }
@@ -45,7 +45,7 @@ const spa_meta_header* header_of(const pw_buffer& buffer) {
       spa_buffer_find_meta_data(buffer.buffer, SPA_META_Header, sizeof(spa_meta_header)));
 }
 
-/// When the camera had it, where it says so by our clock.
+/// Returns when the camera captured the frame, if it tells that on our clock.
 Clock::time_point time_of(const pw_buffer& buffer, Clock::time_point arrived) {
   const spa_meta_header* header = header_of(buffer);
   if (header == nullptr || header->pts <= 0) return arrived;
@@ -59,7 +59,7 @@ std::string text_of(const VideoFormat& format) {
          (format.jpegs ? "JPEG" : std::string(to_string(format.desc.format)));
 }
 
-/// Reads memory of a device while it lives.
+/// Holds read access to a device's memory during its lifetime.
 class DeviceRead {
  public:
   explicit DeviceRead(const spa_data& data)
@@ -163,7 +163,8 @@ void CaptureStream::on_format(const spa_pod* format) {
   changed_();
 }
 
-/// libpipewire maps no memory of devices, unless a new one is told that it may.
+/// Maps a new buffer of device memory: libpipewire maps such memory only in newer versions, if
+/// allowed to.
 void CaptureStream::add_buffer(pw_buffer* buffer) {
   const spa_buffer& all = *buffer->buffer;
   for (std::uint32_t i = 0; i < all.n_datas; ++i) {
@@ -192,7 +193,8 @@ void CaptureStream::remove_buffer(pw_buffer* buffer) {
   }
 }
 
-/// What waits is taken out at once, and the newest of it given on: a camera has few buffers.
+/// Takes out all waiting buffers at once and passes the newest on, because a camera has few
+/// buffers.
 void CaptureStream::process() {
   pw_buffer* newest = nullptr;
   while (pw_buffer* buffer = pw_stream_dequeue_buffer(stream_)) {
@@ -208,8 +210,8 @@ void CaptureStream::process() {
   pw_stream_queue_buffer(stream_, newest);
 }
 
-/// Counts frames that never came here. Numbers alone do not tell: a camera that was asked for fewer
-/// frames leaves some out, without losing any.
+/// Counts frames that never arrived. Numbers alone do not tell, because a camera that was asked for
+/// fewer frames skips some without losing any.
 void CaptureStream::note_gap(const pw_buffer& buffer, Clock::time_point arrived) {
   const spa_meta_header* header = header_of(buffer);
   if (header == nullptr) return;
@@ -243,7 +245,7 @@ std::span<const Block> CaptureStream::blocks_of(const pw_buffer& buffer,
   return {blocks.data(), count};
 }
 
-/// False where the frame came to nothing.
+/// Passes a frame on; returns false where it cannot be used.
 bool CaptureStream::give(const pw_buffer& buffer) {
   std::array<Block, kMaxPlanes> memory;
   const std::span<const Block> blocks = blocks_of(buffer, memory);

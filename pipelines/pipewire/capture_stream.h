@@ -15,25 +15,25 @@
 #include "pipelines/pipewire/connection.h"
 #include "pipelines/pipewire/formats.h"
 
-/// Frames of somebody's camera.
+/// Frames of another program's camera.
 namespace equalux::pipewire {
 
-/// The newest frame, in memory that is the camera's again when the call that gave it returns.
+/// The newest frame, in memory that returns to the camera after the call.
 struct TakenFrame {
-  ConstImageView image;                ///< where frames are no JPEGs
-  std::span<const std::uint8_t> jpeg;  ///< where they are
-  Clock::time_point taken;             ///< by the camera's own time where it tells one
-  std::uint64_t lost_before = 0;       ///< frames since the one before, which came to nothing
+  ConstImageView image;                ///< unless frames are JPEGs
+  std::span<const std::uint8_t> jpeg;  ///< if frames are JPEGs
+  Clock::time_point taken;             ///< by the camera's own time, if it tells that
+  std::uint64_t lost_before = 0;       ///< frames since the previous one that could not be used
 };
 
-/// A stream that a camera fills, as long as it and its connection live. Made, used and destroyed
-/// with the loop's lock held.
+/// A stream that a camera fills, which exists as long as this object and its connection. Made, used
+/// and destroyed with the loop's lock held.
 class CaptureStream {
  public:
-  /// Asks `camera` for one of `wishes`, the best first. `taken` and `changed`, which is told that
-  /// agreed() or failure() has news, are called in the loop's thread and must not destroy the
-  /// stream. YCbCr of which the camera tells no matrix and range has those of `usual`. `name` is
-  /// for messages. Throws Error(unavailable).
+  /// Asks `camera` for one of `wishes`, the best first. `taken`, and `changed`, which announces
+  /// news of agreed() or failure(), are called in the loop's thread and must not destroy the
+  /// stream. YCbCr without a matrix and range gets those of `usual`. `name` is for messages. Throws
+  /// Error(unavailable).
   CaptureStream(const Connection& connection, const std::string& name, const ListedCamera& camera,
                 const std::vector<FormatWish>& wishes, const ImageDesc& usual,
                 std::function<void(const TakenFrame&)> taken, std::function<void()> changed);
@@ -41,18 +41,18 @@ class CaptureStream {
   CaptureStream(const CaptureStream&) = delete;
   CaptureStream& operator=(const CaptureStream&) = delete;
 
-  /// The form of all frames; nothing before there is one.
+  /// Format of all frames; nothing before it is negotiated.
   [[nodiscard]] const std::optional<VideoFormat>& agreed() const { return agreed_; }
-  /// Why no frame will come any more; empty where nothing is wrong.
+  /// Why no more frames will come; empty where nothing is wrong.
   [[nodiscard]] const std::string& failure() const { return failure_; }
-  /// Why the last frame came to nothing; empty where none did.
+  /// Why the last frame could not be used; empty where all could.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
   struct Mapping {
     void* start = nullptr;
     std::size_t bytes = 0;
-    std::size_t into = 0;  ///< from its start to the buffer's
+    std::size_t into = 0;  ///< offset of the buffer in it
   };
   void fail(const std::string& why);
   void on_state(pw_stream_state state, const char* error);
@@ -61,7 +61,7 @@ class CaptureStream {
   void remove_buffer(pw_buffer* buffer);
   void process();
   void note_gap(const pw_buffer& buffer, Clock::time_point arrived);
-  /// Fills `blocks` and gives those that there are.
+  /// Fills `blocks` and returns those that exist.
   [[nodiscard]] std::span<const Block> blocks_of(const pw_buffer& buffer,
                                                  std::array<Block, kMaxPlanes>& blocks) const;
   [[nodiscard]] bool give(const pw_buffer& buffer);
@@ -73,7 +73,7 @@ class CaptureStream {
   pw_stream* stream_ = nullptr;
   spa_hook listener_{};
   pw_stream_events events_{};
-  std::map<const spa_data*, Mapping> mappings_;  // what libpipewire maps not by itself
+  std::map<const spa_data*, Mapping> mappings_;  // of memory that libpipewire does not map itself
   std::optional<VideoFormat> agreed_;
   std::string failure_;
   std::string trouble_;

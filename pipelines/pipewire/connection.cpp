@@ -15,7 +15,7 @@
 namespace equalux::pipewire {
 namespace {
 
-/// What libpipewire says is no news of ours, wherever it says it.
+/// Sends libpipewire's messages to our log at debug level, since they are no news to users.
 void log_text(const char* text, std::va_list arguments) {
   std::array<char, 1000> line{};
   std::vsnprintf(line.data(), line.size(), text, arguments);
@@ -67,7 +67,7 @@ void start_up() {
     log.iface.cb = {&methods, nullptr};
     log.level = SPA_LOG_LEVEL_WARN;
     pw_init(nullptr, nullptr);
-    // PIPEWIRE_DEBUG is how people ask libpipewire itself.
+    // Keeps libpipewire's own output for users who set PIPEWIRE_DEBUG.
     if (std::getenv("PIPEWIRE_DEBUG") == nullptr) pw_log_set(&log);
     return true;
   }();

@@ -7,20 +7,20 @@
 
 #include <pipewire/pipewire.h>
 
-/// The daemon of PipeWire, as a program reaches it.
+/// Connection to the PipeWire daemon.
 namespace equalux::pipewire {
 
-/// A thread of libpipewire's, in which its callbacks come. Everything of libpipewire is called
-/// there or with the lock held.
+/// A thread of libpipewire, in which its callbacks run. All of libpipewire is called there or with
+/// the lock held.
 class Loop {
  public:
-  /// Starts it. `name` is for messages. Throws Error(unavailable).
+  /// Starts the thread. `name` is for messages. Throws Error(unavailable).
   explicit Loop(const std::string& name);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// Held while it lives.
+  /// Holds the loop's lock during its lifetime.
   class Lock {
    public:
     explicit Lock(const Loop& loop) : loop_(loop.loop_) { pw_thread_loop_lock(loop_); }
@@ -32,9 +32,9 @@ class Loop {
     pw_thread_loop* loop_;
   };
 
-  /// Gives the lock up until wake() or the deadline; false where that is over.
+  /// Releases the lock until wake() or the deadline; returns false where that has passed.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline) const;
-  /// Any thread that holds the lock.
+  /// Wakes waiting threads. To be called by any thread that holds the lock.
   void wake() const { pw_thread_loop_signal(loop_, false); }
 
   [[nodiscard]] pw_context* context() const { return context_; }
@@ -45,7 +45,7 @@ class Loop {
   pw_context* context_ = nullptr;
 };
 
-/// Made, used and destroyed with the loop's lock held.
+/// A connection to the daemon. Made, used and destroyed with the loop's lock held.
 class Connection {
  public:
   /// `lost` is called once, in the loop's thread, when the daemon goes away; it must not destroy
@@ -55,13 +55,13 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Waits until the daemon has answered all that was asked so far. False where it did not in time,
-  /// or is gone.
+  /// Waits until the daemon has answered all requests so far. Returns false where it did not in
+  /// time, or is gone.
   [[nodiscard]] bool round_trip(std::chrono::milliseconds limit);
 
   [[nodiscard]] pw_core* core() const { return core_; }
   [[nodiscard]] bool is_lost() const { return is_lost_; }
-  /// "0.3.65"; known behind a round_trip().
+  /// Version of the daemon, "0.3.65"; known after a round_trip().
   [[nodiscard]] const std::string& daemon_version() const { return daemon_version_; }
 
  private:

@@ -5,20 +5,20 @@
 
 #include "pipelines/live/camera_mode.h"
 
-/// What this user has of PipeWire.
+/// State of the user's PipeWire.
 namespace equalux {
 
 struct PipewireCamera {
   std::string name;         ///< as after `pipewire:`
   std::string description;  ///< as programs list it
-  bool is_default = false;  ///< what `pipewire:` alone takes
+  bool is_default = false;  ///< what `pipewire:` without a name takes
   std::vector<CameraMode> modes;
 };
 
 struct PipewireState {
   std::string trouble;          ///< why no daemon answers; empty where one does
   std::string version;          ///< of the daemon
-  std::string session_manager;  ///< what connects programs with cameras; empty = none runs
+  std::string session_manager;  ///< program that connects programs with cameras; empty = none runs
   std::vector<PipewireCamera> cameras;
 };
 

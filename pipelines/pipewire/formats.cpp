@@ -41,7 +41,7 @@ constexpr std::array<Known, 17> kKnown{{
     {PixelFormat::abgr, SPA_VIDEO_FORMAT_ABGR, fourcc('R', 'A', '2', '4')},
 }};
 
-/// What every program that takes a camera takes one of, the cheapest first.
+/// Formats of which every program that reads cameras takes at least one, the cheapest first.
 constexpr std::array<PixelFormat, 5> kUsual{PixelFormat::nv12, PixelFormat::i420, PixelFormat::yuy2,
                                             PixelFormat::rgb, PixelFormat::bgrx};
 
@@ -102,7 +102,7 @@ ImageLayout block_layout(const ImageDesc& desc) {
     const auto p = static_cast<std::size_t>(plane);
     layout.offset[p] = layout.bytes;
     layout.stride[p] = in_fours(row_bytes(desc, plane));
-    // The rows of 4:2:0 come in pairs.
+    // 4:2:0 has pairs of rows.
     const int rows = form.chroma_shift_y != 0 && plane == 0 ? (desc.height + 1) / 2 * 2
                                                             : plane_rows(desc, plane);
     layout.bytes += static_cast<std::size_t>(layout.stride[p]) * static_cast<std::size_t>(rows);
@@ -126,7 +126,7 @@ std::optional<ConstImageView> view_in(std::span<const Block> blocks, const Image
     }
     return view;
   }
-  std::size_t behind = 0;  // the planes before, in the one block
+  std::size_t behind = 0;  // offset of the plane in the one block
   for (std::size_t p = 0; p < planes; ++p) {
     const bool has_its_own = blocks.size() >= planes;
     const Block& block = blocks[has_its_own ? p : 0];
@@ -226,8 +226,8 @@ const spa_pod* build_wish(spa_pod_builder& builder, const FormatWish& wish) {
 
 namespace {
 
-/// The values that a property may have: one, those of a list, or of a range the usual one and its
-/// ends.
+/// Returns the values that a property may have: one, those of a list, or of a range the default and
+/// its ends.
 template <typename Value>
 std::vector<Value> values_of(const spa_pod* format, std::uint32_t key, std::uint32_t type,
                              bool with_ends) {

@@ -5,7 +5,7 @@
 #include "pipelines/pipewire/pipewire_sink.h"
 #include "pipelines/pipewire/pipewire_source.h"
 
-/// What the program calls of this folder.
+/// Functions of this folder that the program calls.
 namespace equalux {
 
 struct PipewireFunctions {

@@ -1,6 +1,6 @@
 #include "pipelines/pipewire/module.h"
 
-/// The functions of the module, which the first call loads.
+/// Functions that call the module, which the first call loads.
 namespace equalux {
 namespace {
 

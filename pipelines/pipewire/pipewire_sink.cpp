@@ -26,7 +26,8 @@ using pipewire::Loop;
 using pipewire::Object;
 using pipewire::Registry;
 
-constexpr auto kAnswer = 5000ms;  ///< a daemon that answers nothing for so long has stalled
+constexpr auto kAnswer = 5000ms;  ///< time after which a daemon that does not answer counts as
+                                  ///< stalled
 constexpr timespec kRetryPeriod{0, 500'000'000};
 
 class PipewireSink final : public Sink {
@@ -68,7 +69,7 @@ class PipewireSink final : public Sink {
   std::atomic<bool> is_read_{false};
 
   std::optional<Loop> loop_;
-  // Under the loop's lock from here on.
+  // Used with the loop's lock held from here on.
   std::optional<Connection> connection_;
   std::optional<CameraNode> node_;
   spa_source* timer_ = nullptr;
@@ -99,7 +100,7 @@ void PipewireSink::open(const StreamInfo& info) {
                 info.desc.height, options_.camera);
 }
 
-/// What others find at the daemon.
+/// Checks what other cameras the daemon has.
 void PipewireSink::look_around() {
   bool has_manager = false;
   bool is_taken = false;
@@ -156,10 +157,10 @@ void PipewireSink::write(Frame& frame) {
   }
 }
 
-/// In the loop's thread. What is lost is not let go here, where it calls.
+/// Called in the loop's thread. Objects that call from there must not be destroyed here.
 void PipewireSink::lose() {
   is_read_ = false;
-  // Before there was a node open() tells of it; and a daemon may go while it comes.
+  // Before the node exists, open() reports the error; and a daemon may go while it comes.
   if (!node_ || is_lost_) return;
   logger().warn("{}: PipeWire has gone; waiting for it to come back", name_);
   is_lost_ = true;
@@ -178,9 +179,9 @@ void PipewireSink::watch_timer(bool on) {
   pw_loop_update_timer(loop_->events(), timer_, &first, &period, false);
 }
 
-/// Every half second, until the camera is there again.
+/// Called every half second, until the camera is there again.
 void PipewireSink::retry() {
-  // Asked for, and not there yet.
+  // Requested, and not there yet.
   if (node_ && node_->failure().empty() && !connection_->is_lost()) return;
   node_.reset();
   connection_.reset();

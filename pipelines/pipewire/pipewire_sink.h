@@ -9,14 +9,14 @@
 namespace equalux {
 
 struct PipewireSinkOptions {
-  std::string camera;  ///< what programs list it as; not empty
+  std::string camera;  ///< name under which programs list it; not empty
 };
 
-/// Gives the newest frame to whoever reads, as many as there are, and wants none while nobody does.
-/// write() waits for no reader, but, with frames that are not live, for the time at which each one
-/// is due. A daemon that goes away is waited for, and the camera made again. open() throws
-/// Error(unavailable) where no daemon runs, Error(cannot_create) where there is a camera of that
-/// name, Error(usage) for frames that are no pictures.
+/// Makes a sink that gives the newest frame to all readers, and wants no frames while there are
+/// none. write() never waits for readers; frames that are not live wait until they are due. If the
+/// daemon goes away, the sink waits for it and makes the camera again. open() throws
+/// Error(unavailable) where no daemon runs, Error(cannot_create) where a camera of that name
+/// exists, Error(usage) for float planes.
 [[nodiscard]] std::unique_ptr<Sink> make_pipewire_sink(const PipewireSinkOptions& options);
 
 }  // namespace equalux

@@ -30,11 +30,11 @@ using pipewire::TakenFrame;
 
 constexpr auto kCameraAnswer = 5000ms;
 constexpr auto kCancelPeriod = 50ms;
-/// What is liked best where the camera leaves it open.
+/// Size that is preferred where the camera leaves it open.
 constexpr int kUsualWidth = 1280;
 constexpr int kUsualHeight = 720;
 
-/// True where YCbCr keeps as much of its chroma as it has.
+/// True where YCbCr keeps all of its chroma.
 bool keeps_chroma(PixelFormat from, PixelFormat to) {
   const FormatTraits& a = traits(from);
   const FormatTraits& b = traits(to);
@@ -42,7 +42,7 @@ bool keeps_chroma(PixelFormat from, PixelFormat to) {
   return a.chroma_shift_x == b.chroma_shift_x && a.chroma_shift_y == b.chroma_shift_y;
 }
 
-/// What frames of `from` are given as: the same, or another form without loss.
+/// Returns the format in which frames of `from` are given: the same, or another one without loss.
 std::optional<PixelFormat> given_as(PixelFormat from, const FormatPredicate& accepts) {
   if (accepts(from)) return from;
   std::vector<PixelFormat> others{PixelFormat::bgr, PixelFormat::rgb, PixelFormat::bgrx,
@@ -86,11 +86,12 @@ class PipewireSource final : public Source {
   pipewire::VideoFormat format_;  // of the camera
   ImageDesc given_;
   std::optional<Clock::time_point> first_;
-  // What came last, in turns with what came before; bytes where frames are JPEGs.
+  // Newest frame, in turns with the previous one; bytes where frames are JPEGs.
   Image mine_;
   std::vector<std::uint8_t> my_jpeg_;
 
-  std::mutex mutex_;  // guards the next ones; taken with the loop's lock held, never around it
+  std::mutex mutex_;  // guards the next ones; taken while holding the loop's lock, never the other
+                      // way round
   std::condition_variable changed_;
   bool cancelled_ = false;
   std::string failure_;
@@ -101,7 +102,7 @@ class PipewireSource final : public Source {
   std::uint64_t lost_ = 0;
 
   std::optional<pipewire::Loop> loop_;
-  // Under the loop's lock from here on.
+  // Used with the loop's lock held from here on.
   std::optional<pipewire::Connection> connection_;
   std::optional<CameraList> list_;
   std::optional<CaptureStream> stream_;
@@ -136,7 +137,7 @@ StreamInfo PipewireSource::open(const FormatPredicate& accepts) {
   *options_.found = camera.name;
   if (options_.camera.empty()) name_ = "pipewire:" + camera.name;
 
-  // What cameras send uncompressed, where they do not say otherwise.
+  // Default of cameras for uncompressed video.
   ImageDesc usual;
   usual.matrix = ColorMatrix::bt601;
   usual.range = ColorRange::limited;
@@ -180,8 +181,8 @@ ListedCamera PipewireSource::find_camera() const {
   return *camera;
 }
 
-/// The mode that was chosen, and then all that can be taken: what a camera offers may not be known,
-/// and one that is read already keeps the format that it gives.
+/// Returns the chosen mode first, and then everything that can be taken: the camera's modes may be
+/// unknown, and one that is being read already keeps its format.
 std::vector<FormatWish> PipewireSource::wishes(const std::vector<CameraMode>& modes,
                                                const FormatPredicate& accepts) const {
   const auto compression = [&](std::uint32_t code) {
@@ -252,7 +253,7 @@ void PipewireSource::fail(const std::string& why) {
   loop_->wake();
 }
 
-/// In the loop's thread.
+/// Called in the loop's thread.
 void PipewireSource::on_news() {
   if (stream_ && !stream_->failure().empty()) fail(stream_->failure());
   loop_->wake();
@@ -268,7 +269,7 @@ bool PipewireSource::is_stopped() {
   return cancelled_ || !failure_.empty();
 }
 
-/// In the loop's thread.
+/// Called in the loop's thread.
 void PipewireSource::take(const TakenFrame& taken) try {
   const std::lock_guard guard(mutex_);
   if (!taken.jpeg.empty()) {
@@ -282,7 +283,7 @@ void PipewireSource::take(const TakenFrame& taken) try {
   taken_ = taken.taken;
   changed_.notify_all();
 } catch (const std::bad_alloc&) {
-  // libpipewire, which calls, knows no exceptions.
+  // Must not throw, since libpipewire, which calls, is C.
   fail("gives frames that need more memory than there is");
 }
 
@@ -312,10 +313,10 @@ bool PipewireSource::read(Frame& frame) {
   }
 }
 
-/// False where what came is no picture.
+/// Returns false where the data are no picture.
 bool PipewireSource::give(Frame& frame) {
   ImageView to = frame.pixels.view();
-  // A camera that came back may tell another matrix; the frames' own is that of the start.
+  // Keeps the format of the start, since a camera that came back may report another matrix.
   to.desc = given_;
   if (format_.jpegs) {
     const bool is_direct = given_.format == format_.desc.format;

@@ -7,23 +7,24 @@
 
 #include "pipelines/pipewire/connection.h"
 
-/// What there is at a daemon.
+/// Objects of a PipeWire daemon.
 namespace equalux::pipewire {
 
-/// Something at the daemon: a node, a link, a client.
+/// An object of the daemon: a node, a link, a client.
 struct Object {
   std::uint32_t id = 0;
   std::string_view type;  ///< PW_TYPE_INTERFACE_...
   const spa_dict* properties = nullptr;
 
-  /// A property's value; empty where there is none.
+  /// Returns a property's value; empty where there is none.
   [[nodiscard]] std::string property(const char* key) const;
 };
 
-/// Tells what is there, and what comes and goes. Made and destroyed with the loop's lock held.
+/// Reports existing objects, and those that come and go. Made and destroyed with the loop's lock
+/// held.
 class Registry {
  public:
-  /// Called in the loop's thread; the object lives for the call alone.
+  /// Called in the loop's thread; the object is valid during the call only.
   using Added = std::function<void(const Object&)>;
   using Removed = std::function<void(std::uint32_t id)>;
 
@@ -32,7 +33,7 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  /// For libpipewire's own functions.
+  /// Handle for libpipewire's own functions.
   [[nodiscard]] pw_registry* handle() const { return registry_; }
 
  private:
@@ -43,10 +44,10 @@ class Registry {
   pw_registry_events events_{};
 };
 
-/// A camera's node, of class Video/Source.
+/// True for the node of a camera, of class Video/Source.
 [[nodiscard]] bool is_camera(const Object& object);
 
-/// What a session manager leaves at a daemon: where it keeps which camera is the default.
+/// True for the metadata of a session manager, which has the default camera.
 [[nodiscard]] bool is_session_manager(const Object& object);
 
 }  // namespace equalux::pipewire

@@ -17,15 +17,15 @@ int round_down(int value, int step) {
   return value - value % step;
 }
 
-/// Pixels and rows that must stay together: those of one chroma sample, which in an interlaced
-/// 4:2:0 frame covers rows of one field.
+/// Returns the pixels and rows that must stay together: those of one chroma sample, which in an
+/// interlaced 4:2:0 frame covers rows of one field.
 std::pair<int, int> cell_of(const ImageDesc& desc, FieldOrder field_order) {
   const FormatTraits& t = traits(desc.format);
   const bool fields = t.chroma_shift_y > 0 && field_order != FieldOrder::progressive;
   return {1 << t.chroma_shift_x, (1 << t.chroma_shift_y) * (fields ? 2 : 1)};
 }
 
-/// Begin and length of a side, cut to `size` and grown to whole cells.
+/// Returns begin and length of a side, cut to `size` and extended to whole cells.
 std::pair<int, int> fit_side(int begin, int length, int size, int cell) {
   const auto end = std::min<std::int64_t>(std::int64_t{begin} + std::max(length, 0), size);
   const int first = round_down(std::clamp(begin, 0, size), cell);
@@ -34,7 +34,7 @@ std::pair<int, int> fit_side(int begin, int length, int size, int cell) {
   return {first, static_cast<int>(last) - first};
 }
 
-/// A view of the pixels of a rectangle that comes from fit().
+/// Returns a view of the pixels of a rectangle that comes from fit().
 template <typename View>
 View part_of(const View& view, const Rect& rect) {
   return equalux::part_of(view, rect.x, rect.y, rect.width, rect.height);
@@ -90,7 +90,8 @@ Filter* AreaFilter::region_filter(std::size_t index, const ImageDesc& desc) {
     each.filter->configure(desc);
   } catch (const Error& error) {
     if (error.code() != ExitCode::usage) throw;
-    // Where something is found in a picture is no mistake of who made the pipeline.
+    // A region comes from detection in a picture, so one that does not fit is no error of the
+    // pipeline.
     each.filter.reset();
     if (!std::exchange(told_, true)) {
       logger().warn("a region of {}x{} stays as it was: {}", desc.width, desc.height, error.what());

@@ -24,7 +24,7 @@ void clear_on_device(const ImageView& to, void* stream) {
 
 AreaProcessor make_device_processor(const RecipePtr& recipe, int device, std::size_t depth) {
   const CudaDevice chosen = choose_cuda_device(device);
-  // The application may use the same device through a copy of the library of its own.
+  // The application may use the same device through its own copy of the library.
   const CudaOptions options{chosen.number, Launches::separate};
   auto area = std::make_unique<AreaFilter>(
       recipe, [options](const FilterRecipe& each) { return each.make(options); },

@@ -2,7 +2,7 @@
 
 #include "pipelines/plugin/cuda_backend.h"
 
-/// What stands in for cuda_backend.cpp in a build without CUDA.
+/// Replacement for cuda_backend.cpp in a build without CUDA.
 namespace equalux::gst {
 
 AreaProcessor make_device_processor(const RecipePtr&, int device, std::size_t) {

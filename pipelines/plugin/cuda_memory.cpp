@@ -34,7 +34,7 @@ GstCudaMemory* memory_of(GstBuffer* buffer) {
   return GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0));
 }
 
-/// A configured pool and the size of its buffers, which the pitch decides.
+/// A configured pool and the size of its buffers, which depends on the pitch.
 struct SizedPool {
   BufferPoolPtr pool;
   guint size = 0;
@@ -46,7 +46,7 @@ class GstCudaMemoryUse final : public CudaMemory {
   ~GstCudaMemoryUse() override { leave_context(); }
 
   void set_context(GstContext* context, int device) override {
-    // What exists belongs to the context that it was made in.
+    // Objects belong to the context in which they were made.
     if (context_ == nullptr) gst_cuda_handle_set_context(element_, context, device, &context_);
   }
 
@@ -158,7 +158,8 @@ class GstCudaMemoryUse final : public CudaMemory {
     return configured(pool.get(), caps, least, 0);
   }
 
-  /// For frames after a change of context, until the source pad is negotiated again.
+  /// Returns our own pool, for frames after a change of context until the source pad is negotiated
+  /// again.
   GstBufferPool* own_pool(const GstVideoInfo& info) {
     if (!own_pool_) {
       const CapsPtr caps(gst_video_info_to_caps(const_cast<GstVideoInfo*>(&info)));
@@ -169,7 +170,7 @@ class GstCudaMemoryUse final : public CudaMemory {
     return own_pool_.get();
   }
 
-  /// A pool that gives its memory back with the last buffer.
+  /// Deleter of a pool, which frees its memory with its last buffer.
   struct LeavePool {
     void operator()(GstBufferPool* pool) const noexcept {
       gst_buffer_pool_set_active(pool, FALSE);

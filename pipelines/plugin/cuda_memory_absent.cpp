@@ -1,6 +1,6 @@
 #include "pipelines/plugin/cuda_memory.h"
 
-/// What stands in for cuda_memory.cpp in a build without gstreamer-cuda or the CUDA toolkit.
+/// Replacement for cuda_memory.cpp in a build without gstreamer-cuda or the CUDA toolkit.
 namespace equalux::gst {
 
 bool cuda_memory_starts() {

@@ -13,7 +13,7 @@ namespace equalux::gst {
 namespace {
 
 constexpr std::size_t kMarksAFrame = 64;
-// Other elements, and copies of this library in the application, use the context too.
+// Other elements, and copies of this library in the application, use the context, too.
 constexpr CudaOptions kOptions{kCurrentContext, Launches::separate};
 
 void copy_in_context(const ConstImageView& from, const ImageView& to, void* stream) {
@@ -31,7 +31,8 @@ std::string describe(int device) {
          ", " + std::to_string(properties.major) + "." + std::to_string(properties.minor) + ")";
 }
 
-/// One stream; each frame has an event behind its kernels, which collect() waits for.
+/// Processes frames on one stream; each frame has an event after its kernels, for which collect()
+/// waits.
 class CudaMemoryProcessor final : public Processor {
  public:
   CudaMemoryProcessor(std::unique_ptr<AreaFilter> filter, int device, std::size_t depth)
@@ -41,7 +42,7 @@ class CudaMemoryProcessor final : public Processor {
   }
 
   ~CudaMemoryProcessor() override {
-    // What is under way writes into the frames: it has to end before they go.
+    // Work in flight writes into the frames and must end before they are destroyed.
     cuda::ignore(cudaStreamSynchronize(stream_.get()));
   }
 
@@ -57,7 +58,7 @@ class CudaMemoryProcessor final : public Processor {
     slot.keep_original = keep_original;
     slot.in = std::move(in);
     slot.out = std::move(out);
-    ++under_way_;  // From here on the slot holds the frames, also where a call fails.
+    ++under_way_;  // From here on the slot holds the frames, even if a call fails.
     if (measure) slot.timer.begin(stream_.get());
     FrameContext context = context_of(*slot.out);
     context.marks = measure ? &slot.timer : nullptr;

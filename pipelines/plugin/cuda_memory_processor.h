@@ -4,13 +4,13 @@
 
 #include "pipelines/plugin/area_filter.h"
 
-/// Frames that are in device memory already.
+/// Filtering of frames that are already in device memory.
 namespace equalux::gst {
 
-/// A processor of the CUDA context that is current now and, by the caller's care, in every call and
-/// in its destructor; `device` is that context's. Frames' images and targets are device memory. A
-/// frame that comes out is finished: memory of GStreamer 1.22 carries no stream to wait on. Throws
-/// Error(unavailable), and Error(usage) for a recipe that cannot be.
+/// Makes a processor in the current CUDA context, which the caller must make current in every call
+/// and in the destructor; `device` is that context's. Images and targets of frames are device
+/// memory. A frame that comes out is finished, because memory of GStreamer 1.22 has no stream to
+/// wait on. Throws Error(unavailable), and Error(usage) for an impossible recipe.
 [[nodiscard]] AreaProcessor make_cuda_memory_processor(const RecipePtr& recipe, int device,
                                                        std::size_t depth);
 

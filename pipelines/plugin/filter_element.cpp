@@ -15,7 +15,7 @@
 
 #define GST_CAT_DEFAULT equalux_debug
 
-// The methods of the class. What they do with a stream is FilterStream's.
+// Methods of the class; FilterStream implements what they do with a stream.
 
 G_DEFINE_ABSTRACT_TYPE(GstEqualuxFilter, gst_equalux_filter, GST_TYPE_BASE_TRANSFORM)
 
@@ -31,20 +31,21 @@ FilterStream& stream_of(GstBaseTransform* transform) {
   return *GST_EQUALUX_FILTER(transform)->stream;
 }
 
-// In the order in which a source that has the choice should take them: those without conversion of
-// chroma and of little memory first.
+// Formats in the order in which a source that can choose should take them: those without conversion
+// of chroma and with little memory first.
 constexpr std::array kSystemFormats{
     PixelFormat::nv12, PixelFormat::i420, PixelFormat::yuy2, PixelFormat::uyvy, PixelFormat::y42b,
     PixelFormat::y444, PixelFormat::bgrx, PixelFormat::rgbx, PixelFormat::xrgb, PixelFormat::xbgr,
     PixelFormat::bgra, PixelFormat::rgba, PixelFormat::argb, PixelFormat::abgr, PixelFormat::bgr,
     PixelFormat::rgb,  PixelFormat::gray8};
-// More than 8 bits, in a list of their own: a source that has the choice takes 8.
+// Formats of more than 8 bits, in a list of their own, so that a source that can choose takes 8.
 constexpr std::array kDeepFormats{
     PixelFormat::p010_10le, PixelFormat::i420_10le, PixelFormat::i422_10le, PixelFormat::y444_10le,
     PixelFormat::p012_le,   PixelFormat::i420_12le, PixelFormat::i422_12le, PixelFormat::y444_12le,
     PixelFormat::p016_le,   PixelFormat::y444_16le, PixelFormat::rgba64_le, PixelFormat::bgra64_le,
     PixelFormat::argb64_le, PixelFormat::abgr64_le, PixelFormat::gray16_le};
-// What NVIDIA's decoders, encoders and converters have in common; their allocator has no gray.
+// Formats that NVIDIA's decoders, encoders and converters have in common; their allocator has no
+// gray.
 constexpr std::array kCudaFormats{PixelFormat::nv12, PixelFormat::rgba, PixelFormat::bgra,
                                   PixelFormat::rgbx, PixelFormat::bgrx, PixelFormat::p010_10le};
 
@@ -70,8 +71,8 @@ void append(GstCaps* caps, std::span<const PixelFormat> formats,
   g_value_unset(&names);
 }
 
-/// What an element takes: CUDA memory first, where this machine has it, then system memory; the
-/// formats that `accepts` is true for.
+/// Returns an element's caps: CUDA memory first, if this machine has it, then system memory; with
+/// the formats for which `accepts` is true.
 CapsPtr element_caps(const std::function<bool(PixelFormat)>& accepts, bool with_cuda_memory) {
   CapsPtr caps(gst_caps_new_empty());
   if (with_cuda_memory) append(caps.get(), kCudaFormats, accepts, cuda_memory_feature());
@@ -80,7 +81,7 @@ CapsPtr element_caps(const std::function<bool(PixelFormat)>& accepts, bool with_
   return caps;
 }
 
-/// The same caps for pictures of any format and colour.
+/// Returns the same caps for pictures of any format and colour.
 CapsPtr without_format(const CapsPtr& caps) {
   CapsPtr result(gst_caps_copy(caps.get()));
   for (guint i = 0; i < gst_caps_get_size(result.get()); ++i) {
@@ -90,7 +91,7 @@ CapsPtr without_format(const CapsPtr& caps) {
   return result;
 }
 
-/// What an element takes and gives with its present properties, of any size.
+/// Caps that an element takes and gives with its present properties, for any size.
 struct AllowedCaps {
   CapsPtr in;
   CapsPtr out;
@@ -145,7 +146,8 @@ gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
   return TRUE;
 }
 
-/// A padded input has another size than the output, though the caps are the same.
+/// Returns the size of frames by their caps: a padded input has another size than the output with
+/// the same caps.
 gboolean transform_size(GstBaseTransform* transform, GstPadDirection, GstCaps*, gsize,
                         GstCaps* other_caps, gsize* other_size) {
   return get_unit_size(transform, other_caps, other_size);
@@ -171,7 +173,7 @@ GstFlowReturn generate_output(GstBaseTransform* transform, GstBuffer** out) {
   return stream_of(transform).generate(out);
 }
 
-/// Tells the base class that we are no filter in place; generate_output() does the work.
+/// Only tells the base class that this is no in-place filter; generate_output() does the work.
 GstFlowReturn transform_frame(GstBaseTransform*, GstBuffer*, GstBuffer*) {
   return GST_FLOW_NOT_SUPPORTED;
 }
@@ -216,12 +218,13 @@ gboolean query(GstBaseTransform* transform, GstPadDirection direction, GstQuery*
   return parent()->query(transform, direction, query);
 }
 
-/// Metas of frames mean the same of ours: whoever takes them downstream may have them upstream.
+/// Proposes metas upstream that downstream accepts, since they hold for our frames, too.
 gboolean filter_meta(GstBaseTransform*, GstQuery*, GType, const GstStructure*) {
   return TRUE;
 }
 
-/// The size stays, so every meta stays true, but of colours where the format changes.
+/// Copies metas: the size stays, so all stay valid, except those of colours where the format
+/// changes.
 gboolean transform_meta(GstBaseTransform* transform, GstBuffer*, GstMeta* meta, GstBuffer*) {
   static const GQuark colours = g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR);
   if (!stream_of(transform).converts()) return TRUE;
@@ -269,9 +272,9 @@ RecipePtr recipe_of(GstEqualuxFilter* self) {
     if (self->kept->recipe && self->kept->changes == changes) return self->kept->recipe;
     spec = spec_of(*GST_EQUALUX_FILTER_GET_CLASS(self)->filter, *self->texts);
   }
-  RecipePtr recipe = read_recipe(spec);  // without the lock: it may read files
+  RecipePtr recipe = read_recipe(spec);  // without the lock, since it may read files
   const ObjectLock lock(self);
-  // Another thread may have made it as well, or refused it meanwhile.
+  // Another thread may have made or refused it meanwhile.
   if (self->kept->recipe && self->kept->changes == changes) return self->kept->recipe;
   *self->kept = {recipe, changes};
   return recipe;
@@ -309,7 +312,7 @@ void element_class_init(gpointer klass, gpointer class_data) {
   add_pad_templates(element, *read_recipe(spec_of(filter, first_texts(filter))));
 }
 
-// In the initialisers of base classes an instance is not yet of its own class.
+// While base classes are initialised, an instance does not have its own class yet.
 void element_init(GTypeInstance* instance, gpointer klass) {
   GST_EQUALUX_FILTER(instance)->texts =
       new OptionTexts(first_texts(*GST_EQUALUX_FILTER_CLASS(klass)->filter));

@@ -9,8 +9,8 @@
 #include "pipelines/plugin/frame_queue.h"
 #include "pipelines/plugin/properties.h"
 
-/// Our elements: one class for each filter of the list that has a title, all of them made by this
-/// one, whose base class has everything that does not depend on which filter it is.
+/// Our elements: one class for each filter of the list that has a title. They share a base class,
+/// which has everything that does not depend on the filter.
 namespace equalux::gst {
 
 class FilterStream;
@@ -27,20 +27,20 @@ struct FilterSettings {
   bool message_timings = false;
 };
 
-/// What get_property tells of the stream. Guarded by the object's lock.
+/// Values of the stream that get_property reports. Guarded by the object's lock.
 struct FilterReport {
   std::string device_used;  ///< empty before the first caps
   FinishedFrame last;       ///< without its buffer
 };
 
-/// What the properties of the filter ask for, kept from one change of them to the next. Guarded by
-/// the object's lock.
+/// The recipe for the filter's properties, kept until one of them changes. Guarded by the object's
+/// lock.
 struct KeptRecipe {
   RecipePtr recipe;      ///< null where it is not made yet
-  unsigned changes = 0;  ///< PropertyChanges::recipe that it was made at
+  unsigned changes = 0;  ///< PropertyChanges::recipe at which it was made
 };
 
-/// Count changes, so that the streaming thread sees that there are any.
+/// Counters of changes, by which the streaming thread notices them.
 struct PropertyChanges {
   std::atomic<unsigned> settings{0};
   std::atomic<unsigned> recipe{0};
@@ -48,7 +48,7 @@ struct PropertyChanges {
 
 }  // namespace equalux::gst
 
-// GObject takes its types' names from these.
+// GObject derives type names from these.
 
 struct GstEqualuxFilter {
   GstBaseTransform parent;
@@ -78,18 +78,18 @@ GST_DEBUG_CATEGORY_EXTERN(equalux_debug);
 
 namespace equalux::gst {
 
-/// The element of a filter: "equalux" for equalize, "equaluxclahe" and so on for others.
+/// Returns the element's name: "equalux" for equalize, "equaluxclahe" and so on for others.
 [[nodiscard]] std::string element_name(const FilterInfo& filter);
-/// The GObject type of a filter's element, a subclass of GstEqualuxFilter. `filter` must live as
-/// long as the program. Once for each.
+/// Registers the GObject type of a filter's element, a subclass of GstEqualuxFilter. `filter` must
+/// live as long as the program. Once for each filter.
 [[nodiscard]] GType register_element_type(const FilterInfo& filter);
 
-/// The properties of this moment.
+/// Returns the current properties.
 [[nodiscard]] FilterSettings settings_of(GstEqualuxFilter* self);
-/// What the properties of the filter ask for, or, where that was refused, what is kept instead.
+/// Returns the recipe for the filter's properties, or, if that was refused, the one kept instead.
 /// Throws Error where one cannot be read.
 [[nodiscard]] RecipePtr recipe_of(GstEqualuxFilter* self);
-/// Makes `recipe` what recipe_of() returns as long as no property changes; a null one has it made
+/// Makes recipe_of() return `recipe` as long as no property changes; with null the recipe is made
 /// again.
 void keep_recipe(GstEqualuxFilter* self, RecipePtr recipe, unsigned changes);
 

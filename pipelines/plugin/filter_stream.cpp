@@ -41,7 +41,7 @@ int as_int(guint value) {
   return static_cast<int>(value < kMost ? value : kMost);
 }
 
-/// True where nobody else sees what is written into the buffer.
+/// True where writing into the buffer is visible to nobody else.
 bool is_ours(GstBuffer* buffer) {
   return gst_buffer_is_writable(buffer) != FALSE &&
          gst_buffer_is_all_memory_writable(buffer) != FALSE;
@@ -70,7 +70,7 @@ bool offers_memory_of_its_own(GstQuery* query) {
   return false;
 }
 
-/// A pool of video frames in the memory of `allocator` (null = plain memory).
+/// Makes a pool of video frames in the memory of `allocator` (null = plain memory).
 BufferPoolPtr make_pool(GstCaps* caps, guint size, GstAllocator* allocator) {
   BufferPoolPtr pool(gst_video_buffer_pool_new());
   GstStructure* config = gst_buffer_pool_get_config(pool.get());
@@ -81,7 +81,7 @@ BufferPoolPtr make_pool(GstCaps* caps, guint size, GstAllocator* allocator) {
   return pool;
 }
 
-/// Throws Error(usage) for properties that do not go together, or not with that backend.
+/// Throws Error(usage) for properties that contradict each other or the backend.
 void check(const FilterRecipe& recipe, Backend backend) {
   throw_violations(recipe.violations(backend));
 }
@@ -113,7 +113,7 @@ void FilterStream::post_error(const Error& error) {
   }
 }
 
-/// Runs work that may throw; after an error the queue is gone.
+/// Runs work that may throw; after an error the queue is destroyed.
 GstFlowReturn FilterStream::guarded(const std::function<GstFlowReturn()>& work) {
   try {
     return work();
@@ -136,7 +136,7 @@ bool FilterStream::start() {
            next_index_ = 0;
            dropped_ = 0;
            settings_ = settings_of(element_);
-           // No more than that: with frames in CUDA memory theirs is the only context.
+           // Only checks the device: with frames in CUDA memory, theirs is the only context.
            if (settings_.backend == Backend::cuda) require_cuda_device(settings_.device);
            return GST_FLOW_OK;
          }) == GST_FLOW_OK;
@@ -149,7 +149,7 @@ void FilterStream::stop() {
     queue_.reset();
     recipe_.reset();
   }
-  // The next stream begins with what the properties ask for, and with files as they are then.
+  // The next stream reads the properties, and files, again.
   keep_recipe(element_, nullptr, 0);
   refused_ = {};
   allocator_.reset();
@@ -171,7 +171,7 @@ GstFlowReturn FilterStream::generate(GstBuffer** out) {
     if (queued != nullptr) {
       BufferPtr buffer(std::exchange(queued, nullptr));
       if (output_format(*recipe_) != out_format_) {
-        // The property changed while caps were negotiated, which the next buffer has done again.
+        // The property changed during negotiation, which the next buffer has repeated.
         ++dropped_;
         return GST_FLOW_OK;
       }
@@ -246,7 +246,7 @@ BufferPtr FilterStream::finish_oldest() {
 
 bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
   drain();
-  // Without caps the base class asks again for every buffer.
+  // Without caps the base class would ask again for every buffer.
   if (refused_.in && gst_caps_is_equal(refused_.in.get(), in) != FALSE &&
       gst_caps_is_equal(refused_.out.get(), out) != FALSE &&
       refused_.changes == element_->changes->recipe.load()) {
@@ -263,7 +263,7 @@ bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
                        settings_ = settings_of(element_);
                        take_recipe();
                        if (output_format(*recipe_) != out_format_) {
-                         // Set since transform_caps() was asked.
+                         // Changed since transform_caps() was asked.
                          gst_base_transform_reconfigure_src(transform());
                          return GST_FLOW_OK;
                        }
@@ -279,8 +279,8 @@ bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
   return taken;
 }
 
-/// What the properties ask for when caps are set. In a stream that runs, a wrong change is refused
-/// as it is between frames.
+/// Takes the recipe for the properties when caps are set. In a running stream a wrong change is
+/// refused, as it is between frames.
 void FilterStream::take_recipe() {
   const unsigned changes = element_->changes->recipe.load();
   try {
@@ -384,8 +384,8 @@ AreaProcessor FilterStream::make_cpu_area_processor() const {
   return made;
 }
 
-/// Takes properties that changed. Where they do not go together, or not with this stream, the
-/// filter that was there goes on, and a warning says why.
+/// Takes changed properties. If they contradict each other or the stream, the previous filter
+/// continues, and a warning says why.
 void FilterStream::take_changes() {
   if (const unsigned changes = element_->changes->settings.load();
       std::exchange(seen_settings_, changes) != changes) {
@@ -399,7 +399,7 @@ void FilterStream::take_changes() {
   if (seen_recipe_ == changes) return;
   try {
     RecipePtr recipe = recipe_of(element_);
-    if (output_format(*recipe) != out_format_) return;  // set since follow_output_format()
+    if (output_format(*recipe) != out_format_) return;  // changed since follow_output_format()
     const CudaScope current = scope();
     if (queue_) queue_->filter().replace(recipe);
     recipe_ = std::move(recipe);
@@ -430,8 +430,8 @@ void FilterStream::follow_output_format() {
   }
 }
 
-/// Throws Error(usage) where the frames that come cannot become what a recipe makes, or downstream
-/// does not take that. Negotiating in vain would end the stream.
+/// Throws Error(usage) where a recipe's output format is impossible for the frames, or downstream
+/// does not accept it. A failed negotiation would end the stream.
 void FilterStream::require_negotiable(const FilterRecipe& recipe) {
   const std::string format = gst_video_format_to_string(to_gst(output_format(recipe)));
   if (in_cuda_memory_) {
@@ -453,7 +453,7 @@ void FilterStream::require_negotiable(const FilterRecipe& recipe) {
   }
 }
 
-// The way of one buffer into the queue.
+// The way of a buffer into the queue.
 
 GstFlowReturn FilterStream::take(BufferPtr in) {
   set_control_values(transform(), in.get());
@@ -475,7 +475,7 @@ GstFlowReturn FilterStream::take(BufferPtr in) {
   const FrameAreas areas = areas_of(in.get());
   const bool in_place = !converts() && areas.whole() && queue_->filter().works_in_place();
   BufferPtr out;
-  // Another size than the caps tell, as cropped frames have: nobody's pool has such buffers.
+  // Cropped frames may have another size than the caps: no pool has such buffers.
   if (desc != desc_ && converts()) {
     out = output_of_size(desc, in.get());
   } else if (desc != desc_) {
@@ -491,7 +491,7 @@ GstFlowReturn FilterStream::take(BufferPtr in) {
   return GST_FLOW_OK;
 }
 
-/// A buffer for the result, with everything of the input but its pixels.
+/// Returns a buffer for the result, with everything of the input but its pixels.
 GstFlowReturn FilterStream::output_for(GstBuffer* in, BufferPtr& out) {
   const auto* klass = GST_BASE_TRANSFORM_GET_CLASS(element_);
   if (!in_cuda_memory_) {
@@ -509,7 +509,7 @@ GstFlowReturn FilterStream::output_for(GstBuffer* in, BufferPtr& out) {
   return GST_FLOW_OK;
 }
 
-/// The same for a frame of another size than the caps tell, in memory of its own.
+/// Returns such a buffer for a frame of another size than the caps, in memory of its own.
 BufferPtr FilterStream::output_of_size(const ImageDesc& desc, GstBuffer* in) {
   GstVideoInfo info;
   const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&out_info_);
@@ -585,10 +585,10 @@ void FilterStream::follow_context(GstBuffer* buffer) {
   gst_base_transform_reconfigure_src(transform());
 }
 
-// Which memory buffers lie in.
+// Memory of buffers.
 
 void FilterStream::propose(GstQuery* query) {
-  // Frames may go on in the memory they came in: with padding only to those who know of it.
+  // Frames may be passed on in their own memory; padded ones only to elements that handle padding.
   if (in_cuda_memory_ || downstream_video_meta_ || converts()) {
     gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   }
@@ -617,8 +617,8 @@ bool FilterStream::decide(GstQuery* query) {
       gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE;
   downstream_pool_ = offers_memory_of_its_own(query);
   if (downstream_pool_) return true;
-  // Frames that cannot be filtered in place go into a pool of ours: fresh memory for each would
-  // cost more than the filter.
+  // Frames that cannot be filtered in place go into our own pool: allocating each would cost more
+  // than the filter.
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&out_info_));

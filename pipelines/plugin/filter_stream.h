@@ -13,12 +13,12 @@
 #include "pipelines/plugin/frame_queue.h"
 #include "pipelines/plugin/memory_allocator.h"
 
-/// What an element does with its stream.
+/// Streaming part of an element.
 namespace equalux::gst {
 
-/// The streaming side of one element. Called with the sink pad's stream lock held, or when no
-/// buffer can come; but for cuda() and latency(). Where something fails it posts a
-/// message that says what, and nothing is thrown.
+/// Processes the stream of one element. Called with the sink pad's stream lock held, or when no
+/// buffer can come, except cuda() and latency(). On failure it posts a message with the reason; it
+/// never throws.
 class FilterStream {
  public:
   explicit FilterStream(GstEqualuxFilter* element);
@@ -28,28 +28,29 @@ class FilterStream {
 
   bool start();
   void stop();
-  /// Fixes size, format and memory of what comes and of what goes, and makes the filter.
+  /// Sets size, format and memory of input and output, and makes the filter.
   bool set_caps(GstCaps* in, GstCaps* out);
-  /// Called before a buffer is taken: has caps negotiated again where properties now ask for
-  /// results of another format. Where that cannot be, a warning says why.
+  /// Renegotiates caps if properties now ask for another output format; called before a buffer is
+  /// taken. If that is impossible, a warning says why.
   void follow_output_format();
 
   /// Takes the buffer that the base class holds, if there is one, and returns the oldest finished
-  /// one once more than queue-depth are under way.
+  /// one once more than queue-depth are in flight.
   GstFlowReturn generate(GstBuffer** out);
-  /// A frame was skipped since it came late.
+  /// Counts a frame that was skipped because it came late.
   void count_dropped() { ++dropped_; }
-  /// Pushes what is under way.
+  /// Pushes all frames in flight.
   GstFlowReturn drain();
-  /// Forgets what is under way, and the frames seen so far.
+  /// Drops all frames in flight, and resets the filter's history.
   void drop();
 
   void propose(GstQuery* query);
   bool decide(GstQuery* query);
 
-  /// What queue-depth adds to the pipeline's latency; 0 where the rate is not known. Any thread.
+  /// Latency that queue-depth adds to the pipeline; 0 where the rate is unknown. Any thread may
+  /// call it.
   [[nodiscard]] GstClockTime latency() const { return latency_; }
-  /// True where results have a format of their own, whatever that of the frames.
+  /// True where results have a format of their own, whatever the frames' format.
   [[nodiscard]] bool converts() const { return recipe_ && recipe_->output_format(); }
   [[nodiscard]] CudaMemory* cuda() { return cuda_.get(); }
 
@@ -84,24 +85,24 @@ class FilterStream {
   [[nodiscard]] GstBaseTransform* transform() const { return &element_->parent; }
 
   GstEqualuxFilter* element_;
-  std::unique_ptr<CudaMemory> cuda_;  // null in builds without
+  std::unique_ptr<CudaMemory> cuda_;  // null in builds without it
 
   GstVideoInfo info_{};
   GstVideoInfo out_info_{};
   ImageDesc desc_;                // of the caps
-  PixelFormat out_format_{};      // of the caps of results
-  bool in_cuda_memory_ = false;   // the caps say so
+  PixelFormat out_format_{};      // of the output caps
+  bool in_cuda_memory_ = false;   // by the caps
   bool on_device_ = false;        // system memory, filtered on a GPU
-  bool downstream_pool_ = false;  // downstream offers memory of a kind of its own
+  bool downstream_pool_ = false;  // downstream offers a special kind of memory
   bool downstream_video_meta_ = false;
-  AllocatorPtr allocator_;  // of memory that the processor reaches fast
+  AllocatorPtr allocator_;  // of memory that the processor copies fast
   std::atomic<GstClockTime> latency_{0};
 
   FilterSettings settings_;
   RecipePtr recipe_;
   unsigned seen_settings_ = 0;
   unsigned seen_recipe_ = 0;
-  /// Caps for which no filter could be made, which an error said.
+  /// Caps for which no filter could be made; the error was posted.
   struct RefusedCaps {
     CapsPtr in;
     CapsPtr out;
@@ -109,7 +110,7 @@ class FilterStream {
   };
   RefusedCaps refused_;
   std::unique_ptr<FrameQueue> queue_;
-  std::deque<FinishedFrame> ready_;  // out of queues that are gone
+  std::deque<FinishedFrame> ready_;  // from queues that are gone
   std::uint64_t next_index_ = 0;
   std::uint64_t dropped_ = 0;
 };

@@ -13,7 +13,7 @@ namespace {
 class MappedFrame {
  public:
   MappedFrame(const GstVideoInfo& info, GstBuffer* buffer, unsigned flags) {
-    // Without a reference of its own: one more would make the buffer read-only.
+    // Without a reference, since a second one would make the buffer read-only.
     const auto how = static_cast<GstMapFlags>(flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
     if (gst_video_frame_map(&frame_, &info, buffer, how) == FALSE) {
       throw Error(ExitCode::bad_input,
@@ -34,13 +34,13 @@ class MappedFrame {
 
 }  // namespace
 
-/// One buffer in the queue. Maps go before buffers.
+/// One buffer in the queue. Maps are destroyed before buffers.
 struct FrameQueue::Job {
-  BufferPtr in;  ///< null where `out` is filtered in place, or goes on untouched
+  BufferPtr in;  ///< null where `out` is filtered in place, or passed on unchanged
   BufferPtr out;
   std::optional<MappedFrame> in_map;
   std::optional<MappedFrame> out_map;
-  FramePtr result;  ///< once collected
+  FramePtr result;  ///< set once collected
   bool filtered = false;
 };
 

@@ -14,7 +14,7 @@ struct ImageMemoryAllocatorClass {
 
 G_DEFINE_TYPE(ImageMemoryAllocator, image_memory_allocator, GST_TYPE_ALLOCATOR)
 
-/// What a memory needs to be released when its last user lets it go.
+/// Data to release a memory when its last user drops it.
 struct Block {
   void* start;
   const ImageMemory* memory;
@@ -28,7 +28,7 @@ void release_block(gpointer data) {
 
 GstMemory* allocate(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   const ImageMemory* memory = reinterpret_cast<ImageMemoryAllocator*>(allocator)->memory;
-  // ImageMemory aligns to 64 bytes; who wants more has it from GStreamer.
+  // Alignment of ImageMemory, 64 bytes; GStreamer's own allocator serves requests for more.
   constexpr gsize kAlignment = 63;
   const gsize maxsize = size + params->prefix + params->padding;
   void* start = params->align <= kAlignment ? memory->allocate(maxsize) : nullptr;

@@ -4,13 +4,13 @@
 
 #include "pipelines/gstreamer/gst_common.h"
 
-/// Buffers in memory of ours.
+/// Buffers in our own kinds of memory.
 namespace equalux::gst {
 
 using AllocatorPtr = std::unique_ptr<GstAllocator, UnrefObject>;
 
-/// Allocates system memory that a processor reaches fast, page-locked memory for example, and plain
-/// memory where that is short. `memory` must live as long as the program.
+/// Makes an allocator of system memory that a processor copies fast, such as page-locked memory,
+/// and plain memory where that is short. `memory` must live as long as the program.
 [[nodiscard]] AllocatorPtr make_allocator(const ImageMemory& memory);
 
 }  // namespace equalux::gst

@@ -4,7 +4,7 @@
 #include "pipelines/plugin/cuda_memory.h"
 #include "pipelines/plugin/filter_element.h"
 
-/// The plugin: registers its elements, on machines without a GPU too.
+/// The plugin: registers its elements, also on machines without a GPU.
 
 GST_DEBUG_CATEGORY(equalux_debug);
 #define GST_CAT_DEFAULT equalux_debug
@@ -13,7 +13,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
   using namespace equalux::gst;
   GST_DEBUG_CATEGORY_INIT(equalux_debug, "equalux", 0, "equalux video filters");
   if (cuda_memory_feature() != nullptr) {
-    // Whether the pads have CUDA memory, which the registry remembers, depends on the driver.
+    // Caps with CUDA memory, which the registry caches, depend on the driver.
     gst_plugin_add_dependency_simple(plugin, nullptr, "/dev", "nvidia0",
                                      GST_PLUGIN_DEPENDENCY_FLAG_NONE);
   }

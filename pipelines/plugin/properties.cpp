@@ -22,16 +22,16 @@ enum FilterProperty : guint {
   kMessageTimings,
   kDeviceUsed,
   kLastTimings,
-  kFirstOption = 100,  ///< and those behind it, in the order of the filter's table
+  kFirstOption = 100,  ///< and the following, in the order of the filter's table
 };
 
-/// Properties that may change while the stream runs, by an application or a control source.
+/// Flags of properties that an application or a control source may change while the stream runs.
 constexpr auto kLive = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                                 GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE);
-/// The same, for what control sources cannot change.
+/// Flags of such properties that control sources cannot change.
 constexpr auto kLiveText = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                                     GST_PARAM_MUTABLE_PLAYING);
-/// Properties that are taken when the stream starts.
+/// Flags of properties that are read when the stream starts.
 constexpr auto kReady =
     static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
 constexpr auto kReadOnly = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
@@ -39,12 +39,12 @@ constexpr auto kReadOnly = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_S
 constexpr int kMostThreads = 1024;
 constexpr guint kMostQueueDepth = 16;
 
-/// A text for the life of the program, as GObject wants them.
+/// Returns a copy that lives as long as the program, as GObject needs.
 const char* kept(std::string_view text) {
   return g_intern_string(std::string(text).c_str());
 }
 
-/// With a capital letter, where the first word is one that may have it.
+/// Begins a text with a capital letter, unless its first word must not change.
 std::string sentence(std::string_view text) {
   std::string result(text);
   const std::string_view word = text.substr(0, text.find(' '));
@@ -64,8 +64,8 @@ std::string help_of(const OptionName& name) {
   return sentence(name.help) + where;
 }
 
-/// An enumeration whose nicks are the spellings. Where `automatic`, "auto" is 0 and each name's
-/// number is one higher.
+/// Registers an enumeration whose nicks are the names. With `automatic`, "auto" is 0 and each
+/// name's number is one higher.
 GType enum_type(std::string_view type, std::span<const OptionName> names, bool automatic) {
   const std::string type_name = "GstEqualux" + std::string(type);
   if (const GType known = g_type_from_name(type_name.c_str()); known != 0) return known;
@@ -84,12 +84,12 @@ bool may_be_unset(const Option& option) {
   return !option.unset.empty();
 }
 
-/// The number that stands for an option that is not set.
+/// Returns the number that stands for an option that is not set.
 double unset_number(const Option& option) {
   return option.least > 0 ? 0 : -1;
 }
 
-/// The least number of a property: 0 too where it means something.
+/// Returns the least number of a property: 0 if that has a meaning of its own.
 double least_of(const Option& option) {
   if (may_be_unset(option)) return unset_number(option);
   if (!option.word.empty()) return kWordNumber;
@@ -100,7 +100,7 @@ std::string first_text(const Option& option) {
   return option.shown.empty() ? option.fallback : std::string(option.shown);
 }
 
-/// The number of a name in its enumeration.
+/// Returns the number of a name in its enumeration.
 gint enum_number(const Option& option, const std::string& text) {
   const auto at = std::find_if(option.names.begin(), option.names.end(),
                                [&text](const OptionName& name) { return name.name == text; });
@@ -125,7 +125,7 @@ std::string number_text_of(const Option& option, double number) {
   return unset ? std::string() : number_text(number);
 }
 
-/// What gst-inspect says of an option, which lists names and their meanings by itself.
+/// Returns the help that gst-inspect shows, which lists names and their meanings itself.
 std::string blurb_of(const Option& option) {
   Option bare = option;
   bare.names = {};
@@ -263,7 +263,7 @@ void install_report_properties(GObjectClass* klass) {
                                                      GST_TYPE_STRUCTURE, kReadOnly));
 }
 
-/// The filter's option whose property has a number; null where it has none.
+/// Returns the filter's option for a property's number; null where it has none.
 const Option* option_of(GstEqualuxFilter* self, guint id) {
   const std::span<const Option> options = GST_EQUALUX_FILTER_GET_CLASS(self)->filter->options;
   return id < kFirstOption || id - kFirstOption >= options.size() ? nullptr
@@ -397,7 +397,7 @@ void install_filter_properties(GObjectClass* klass) {
 }
 
 void install_option_properties(GObjectClass* klass, const FilterInfo& filter) {
-  // GObject lets no class inherit them that has properties of its own.
+  // Set in each class: GObject does not inherit them in a class with properties of its own.
   klass->set_property = set_filter_property;
   klass->get_property = get_filter_property;
   guint id = kFirstOption;

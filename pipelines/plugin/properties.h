@@ -11,14 +11,13 @@
 /// Properties: those that all of our elements have, and those of their filter's options.
 namespace equalux::gst {
 
-/// Values of the options of an element's filter as they are written, in the order of their table.
-/// Guarded by the object's lock.
+/// Values of a filter's options as text, in the order of their table. Guarded by the object's lock.
 using OptionTexts = std::vector<std::string>;
 
-/// What a new element begins with: a result that can be looked at.
+/// Returns the values of a new element, chosen for a visible result.
 [[nodiscard]] OptionTexts first_texts(const FilterInfo& filter);
-/// What properties ask for: the options that are not as by default, without those that another one
-/// replaces.
+/// Returns the spec for the properties: the options that differ from their defaults, without those
+/// that another one replaces.
 [[nodiscard]] FilterSpec spec_of(const FilterInfo& filter, const OptionTexts& texts);
 
 /// Holds an object's lock.
@@ -35,9 +34,10 @@ class ObjectLock {
   GstObject* object_;
 };
 
-/// The base class's, which are not a filter's.
+/// Installs the base class's properties, which do not depend on a filter.
 void install_filter_properties(GObjectClass* klass);
-/// A filter's options, whose names are their keys. For a subclass of the base class.
+/// Installs a filter's options, whose keys are the property names. For a subclass of the base
+/// class.
 void install_option_properties(GObjectClass* klass, const FilterInfo& filter);
 
 }  // namespace equalux::gst

@@ -10,9 +10,9 @@ struct FreeStructure {
 };
 using StructurePtr = std::unique_ptr<GstStructure, FreeStructure>;
 
-/// "equalux-timings" with the keys of the program's timings: index, pts_ns, upload_ms, stages (a
-/// structure), download_ms, latency_ms, dropped_before. What was not measured is absent; stages of
-/// the same name (those of regions) are summed.
+/// Makes "equalux-timings" with the keys of the program's timings: index, pts_ns, upload_ms, stages
+/// (a structure), download_ms, latency_ms, dropped_before. Values that were not measured are
+/// absent; stages of the same name (those of regions) are summed.
 [[nodiscard]] StructurePtr timings_structure(const FinishedFrame& frame);
 
 }  // namespace equalux::gst

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostTimings = std::size_t{1} << 20;
 
-/// `values` are sorted and not empty.
+/// Returns a percentile; `values` are sorted and not empty.
 double nearest_rank(const std::vector<float>& values, double share) {
   const double rank = std::ceil(share * static_cast<double>(values.size()));
   const auto index = static_cast<std::size_t>(std::max(1.0, rank)) - 1;
@@ -83,7 +83,7 @@ void TimingSummary::add(const Frame& frame) {
   for (auto each = stages.begin(); each != stages.end(); ++each) {
     const auto same = [&](const StageTime& other) { return other.stage == each->stage; };
     if (std::any_of(stages.begin(), each, same)) continue;
-    double sum = 0;  // Of filters of a kind, as in the frames' lines.
+    double sum = 0;  // over filters of one kind, as in the frames' lines
     for (const StageTime& other : stages)
       sum += same(other) ? other.ms : 0;
     stage(each->stage).put(sum);
@@ -175,7 +175,7 @@ void LatencyReport::add(const Frame& frame) {
   const FrameTimings& timings = frame.timings;
   if (frame.placeholder || !timings.latency_ms || !timings.queue_ms || !timings.sink_ms) return;
   waiting_.put(*timings.queue_ms);
-  // With the waits for the device and for the output.
+  // Includes the waits for the device and for the output.
   filtering_.put(std::max(0.0, *timings.latency_ms - *timings.queue_ms - *timings.sink_ms));
   output_.put(*timings.sink_ms);
   whole_.put(*timings.latency_ms);

@@ -9,11 +9,11 @@
 
 #include "pipelines/core/run.h"
 
-/// What a whole run cost.
+/// Times of a whole run.
 namespace equalux {
 
-/// Order statistics of one series, in milliseconds; nearest rank (the smallest value that at least
-/// that share of the values does not exceed).
+/// Order statistics of one series, in milliseconds, by nearest rank: the smallest value that at
+/// least that share of the values does not exceed.
 struct Percentiles {
   std::string name;  ///< "capture", "histogram", ...
   double median = 0;
@@ -25,7 +25,7 @@ struct Percentiles {
 struct TimeSeries {
   std::string name;
   std::vector<float> ms{};
-  std::size_t next = 0;  ///< where the next value goes once the series is full
+  std::size_t next = 0;  ///< place of the next value once the series is full
 
   void put(double value);
 };
@@ -35,10 +35,11 @@ class TimingSummary {
  public:
   void add(const Frame& frame);
 
-  /// Capture, queue, upload, the stages in their order, download, sink, latency; those measured.
+  /// Returns capture, queue, upload, the stages in order, download, sink, latency; those that were
+  /// measured.
   [[nodiscard]] std::vector<Percentiles> percentiles() const;
 
-  /// A table for the terminal, in lines that end with a newline.
+  /// Returns a table for the terminal, in lines that end with a newline.
   [[nodiscard]] std::string table(const RunResult& result) const;
 
   /// {"frames_in","frames_out","dropped","in_flight","elapsed_s","media_s","fps","real_time_factor",
@@ -63,9 +64,9 @@ class LatencyReport {
  public:
   void add(const Frame& frame);
 
-  /// A table of the milliseconds from captured to through the sink and of their parts (least,
-  /// median, 95th and 99th percentile by nearest rank, most) and a line of counts; each line ends
-  /// with a newline.
+  /// Returns a table of the milliseconds from capture until the sink is done, and of their parts
+  /// (least, median, 95th and 99th percentile by nearest rank, most), and a line of counts; each
+  /// line ends with a newline.
   [[nodiscard]] std::string text(const RunResult& result) const;
 
  private:
@@ -75,9 +76,9 @@ class LatencyReport {
   TimeSeries whole_{"capture to output"};
 };
 
-/// Frames through the sink a second; 0 where no time passed.
+/// Returns frames per second through the sink; 0 where no time passed.
 [[nodiscard]] double throughput_fps(const RunResult& result);
-/// Seconds of video made in a second; 0 where no time passed or the video's is unknown.
+/// Returns seconds of video per second; 0 where no time passed or the video's duration is unknown.
 [[nodiscard]] double real_time_factor(const RunResult& result);
 
 }  // namespace equalux

@@ -5,7 +5,7 @@
 #include "pipelines/core/frame.h"
 #include "pipelines/files/text_file.h"
 
-/// A frame's timings as text: a JSON object a line, and a line for the log.
+/// A frame's timings as text: one JSON object per line, and a line for the log.
 namespace equalux {
 
 /// Appends {"index","pts_ns","capture_ms","queue_ms","upload_ms","stages":{...},"download_ms",
@@ -29,7 +29,7 @@ class TimingsWriter {
   std::string line_;
 };
 
-/// One line for the log at debug; nothing is formatted at another level.
+/// Logs one line at debug level; nothing is formatted at other levels.
 void log_timings(const Frame& frame);
 
 }  // namespace equalux

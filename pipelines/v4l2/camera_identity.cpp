@@ -21,7 +21,7 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-/// Numbers of all nodes that sysfs has, ascending.
+/// Returns the numbers of all nodes in sysfs, ascending.
 std::vector<int> node_numbers(const std::string& class_folder) {
   std::vector<int> numbers;
   std::error_code missing;

@@ -3,13 +3,13 @@
 #include <memory>
 #include <string>
 
-/// The one call that Video4Linux consists of, so that tests can answer it.
+/// The one system call of Video4Linux, so that tests can answer it.
 namespace equalux {
 
 class V4l2Access {
  public:
   virtual ~V4l2Access() = default;
-  /// ioctl(); 0 or the errno. `argument` is what the request wants.
+  /// Calls ioctl(); returns 0 or the errno. `argument` is what the request needs.
   [[nodiscard]] virtual int ask(unsigned long request, void* argument) const = 0;
 };
 

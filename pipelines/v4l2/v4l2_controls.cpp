@@ -13,7 +13,7 @@
 namespace equalux {
 namespace {
 
-/// "Exposure Time, Absolute" as "exposure_time_absolute".
+/// Converts "Exposure Time, Absolute" to "exposure_time_absolute".
 std::string spelled(const char* name) {
   std::string text;
   for (; *name != '\0'; ++name) {
@@ -72,7 +72,7 @@ std::string range_of(const CameraControl& control) {
   return list_of_names(names);
 }
 
-/// The number that a text stands for, or nothing.
+/// Returns the number for a text, or nothing.
 std::optional<std::int32_t> value_of(const CameraControl& control, const std::string& text) {
   const std::string wanted = lower_case(text);
   if (const auto number = number_from<std::int32_t>(wanted)) {

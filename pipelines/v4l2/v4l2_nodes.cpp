@@ -21,7 +21,8 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// One physical camera has several nodes; device_caps tells what this one does.
+/// True for a node that captures: one physical camera has several nodes, and device_caps describes
+/// this one.
 bool can_capture(const V4l2Access& node) {
   v4l2_capability capability{};
   if (node.ask(VIDIOC_QUERYCAP, &capability) != 0) return false;
@@ -48,7 +49,7 @@ double fastest(const V4l2Access& node, std::uint32_t format, std::uint32_t width
   return fps;
 }
 
-/// Less is better; formats that OpenCV does not turn into BGR are no choice.
+/// Returns a rank, less is better; formats that OpenCV does not convert to BGR are excluded.
 int compression(std::uint32_t format) {
   switch (format) {
     case fourcc('Y', 'U', 'Y', 'V'):
@@ -154,7 +155,7 @@ std::vector<CameraMode> check_camera(const CameraOptions& options) {
     throw Error(ExitCode::unavailable, name_of(options.number) + ": " + path +
                                            " gives no pictures; " +
                                            describe_cameras(list_cameras()));
-  // Asking for no buffers changes nothing, and is refused where another program has some.
+  // Requesting no buffers changes nothing, and is refused where another program has some.
   v4l2_requestbuffers none{};
   none.type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
   none.memory = V4L2_MEMORY_MMAP;

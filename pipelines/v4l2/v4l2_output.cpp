@@ -18,7 +18,7 @@ struct Known {
   const char* format;
   std::optional<PixelFormat> native;
 };
-/// Nearest to what programs that read from a camera expect, first.
+/// Formats that programs expect of a camera, the usual ones first.
 constexpr std::array<Known, 10> kKnown{{
     {V4L2_PIX_FMT_YUYV, "YUY2", PixelFormat::yuy2},
     {V4L2_PIX_FMT_YUV420, "I420", PixelFormat::i420},
@@ -66,7 +66,8 @@ void check_abilities(const V4l2Access& node, const std::string& name) {
   }
 }
 
-/// The formats that the driver lists and we can make, the frames' own first. Some list none.
+/// Returns the formats that the driver lists and we can make, the frames' own first. Some drivers
+/// list none.
 std::vector<std::uint32_t> candidates(const V4l2Access& node, PixelFormat own) {
   std::vector<std::uint32_t> listed;
   v4l2_fmtdesc entry{};
@@ -85,7 +86,7 @@ std::vector<std::uint32_t> candidates(const V4l2Access& node, PixelFormat own) {
   return usable;
 }
 
-/// Where the driver refuses or changes it, what it has instead counts.
+/// Asks for a format. If the driver refuses or changes it, what it set instead counts.
 void ask_for(const V4l2Access& node, std::uint32_t fourcc, const ImageDesc& desc) {
   v4l2_format format{};
   format.type = V4L2_BUF_TYPE_VIDEO_OUTPUT;

@@ -7,32 +7,32 @@
 
 #include "pipelines/v4l2/v4l2_access.h"
 
-/// Video4Linux nodes that take pictures, as v4l2loopback makes them: which pictures.
+/// Video4Linux output nodes, such as those of v4l2loopback, and the pictures that they take.
 namespace equalux {
 
-/// What to do where there is none, behind what is wrong.
+/// Advice where there is no node, appended to the error.
 inline constexpr const char* kV4l2OutputRemedy = "; v4l2loopback makes one: modprobe v4l2loopback";
 
-/// What a node takes.
+/// Format that a node takes.
 struct V4l2Output {
   std::uint32_t fourcc = 0;  ///< V4L2_PIX_FMT_...
-  const char* format = "";   ///< GStreamer's name of it
+  const char* format = "";   ///< GStreamer's name
   int width = 0;
   int height = 0;
 };
 
-/// Asks for frames of `desc` and reads back what the driver made of it: a device that somebody
-/// reads from keeps its format, others round sizes. Where the driver does not take the frames'
-/// own format, one that is near. `name` is for messages. Throws Error(cannot_create) where it is no
-/// output device or takes nothing that can be made of the frames.
+/// Asks for frames of `desc` and reads back what the driver set: a device that is being read keeps
+/// its format, others round sizes. If the driver does not take the frames' own format, a similar
+/// one is tried. `name` is for messages. Throws Error(cannot_create) where it is no output device
+/// or takes nothing that can be made from the frames.
 [[nodiscard]] V4l2Output set_v4l2_output(const V4l2Access& node, const std::string& name,
                                          const ImageDesc& desc);
 
-/// "takes 640x480 YUYV where the frames have 1280x720: they are scaled"; empty where the size is
-/// the frames' own.
+/// Returns "takes 640x480 YUYV where the frames have 1280x720: they are scaled"; empty where the
+/// size is the frames' own.
 [[nodiscard]] std::string size_difference(const V4l2Output& output, const ImageDesc& desc);
 
-/// The end of a launch string that makes any frames the device's.
+/// Returns the end of a launch string that converts any frames to the device's format.
 [[nodiscard]] std::string v4l2_launch(const std::string& device, const V4l2Output& output);
 
 }  // namespace equalux

@@ -13,13 +13,13 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-/// Kinds of NAL units, ITU-T H.264 table 7-1 and H.265 table 7-1.
-constexpr int kLastH264Slice = 5;  // which is the one of an IDR picture
+/// Types of NAL units, ITU-T H.264 table 7-1 and H.265 table 7-1.
+constexpr int kLastH264Slice = 5;  // the slice of an IDR picture
 constexpr int kLastH265Slice = 31;
 constexpr int kFirstH265Entry = 16;
 constexpr int kLastH265Entry = 21;
 
-/// The first unit of a slice decides; `kind` is -1 where there is none.
+/// Returns the type of a slice's first unit; -1 where there is none.
 int kind_of(Bytes unit, bool h265) {
   if (unit.empty()) return -1;
   const int kind = h265 ? unit[0] >> 1 & 0x3F : unit[0] & 0x1F;
@@ -27,7 +27,7 @@ int kind_of(Bytes unit, bool h265) {
   return slice ? kind : -1;
 }
 
-/// Units behind their lengths, as in mp4 and Matroska.
+/// Returns the type of the first slice among units with length prefixes, as in mp4 and Matroska.
 int first_slice_by_length(Bytes data, std::size_t length_bytes, bool h265) {
   while (data.size() > length_bytes) {
     std::size_t length = 0;
@@ -41,7 +41,7 @@ int first_slice_by_length(Bytes data, std::size_t length_bytes, bool h265) {
   return -1;
 }
 
-/// Units behind start codes.
+/// Returns the type of the first slice among units with start codes.
 int first_slice_by_code(Bytes data, bool h265) {
   for (std::size_t i = 0; i + 3 < data.size(); ++i) {
     if (data[i] != 0 || data[i + 1] != 0 || data[i + 2] != 1) continue;
@@ -52,7 +52,7 @@ int first_slice_by_code(Bytes data, bool h265) {
 
 bool enters_h26x(const AVCodecParameters& codec, Bytes data, bool h265) {
   const Bytes head(codec.extradata, static_cast<std::size_t>(codec.extradata_size));
-  const std::size_t at = h265 ? 21 : 4;  // of the byte with the lengths' size, in hvcC and avcC
+  const std::size_t at = h265 ? 21 : 4;  // byte of hvcC and avcC with the size of length prefixes
   const bool by_length = head.size() > at && head[0] == 1;
   const int kind = by_length ? first_slice_by_length(data, (head[at] & 3U) + 1U, h265)
                              : first_slice_by_code(data, h265);
@@ -61,8 +61,8 @@ bool enters_h26x(const AVCodecParameters& codec, Bytes data, bool h265) {
 
 bool enters_vp9(Bytes data) {
   if (data.empty() || data[0] >> 6 != 2) return false;
-  // Behind the marker: the profile's bits, low one first, one more in profile 3, then whether a
-  // picture is only shown again, then whether it refers to others.
+  // Fields of the head: the profile's bits, low one first, one more bit in profile 3; then a flag
+  // for showing an earlier picture again; then the frame type.
   const unsigned profile = (data[0] >> 5 & 1U) | (data[0] >> 3 & 2U);
   const unsigned bits = profile == 3 ? data[0] >> 1 & 3U : data[0] >> 2 & 3U;
   return bits == 0;
@@ -72,7 +72,7 @@ bool enters_vp8(Bytes data) {
   return !data.empty() && (data[0] & 1U) == 0;
 }
 
-/// The packet of transparency beside it has keyframes of its own.
+/// Returns the packet of transparency, which has key frames of its own.
 Bytes alpha_of(const AVPacket& packet) {
   const std::span<const std::byte> alpha = alpha_packet(packet);
   return {reinterpret_cast<const std::uint8_t*>(alpha.data()), alpha.size()};

@@ -5,21 +5,22 @@
 
 #include "pipelines/container/av_handles.h"
 
-/// Where decoding may begin in the middle of a stream and give the very pictures that it gives from
-/// the stream's start on.
+/// Places in a stream where decoding may begin and give exactly the pictures that it gives from the
+/// stream's start.
 namespace equalux::gst {
 
-/// How a codec's streams are entered.
+/// How decoding may enter a codec's streams.
 enum class Entry : std::uint8_t {
-  none,       ///< nobody knows: from their start alone
-  packet,     ///< by any key packet, which says nothing but itself
-  after_one,  ///< by a key packet, once a decoder has seen as much as between two of them: until
-              ///< then it may not know how far pictures change their order
+  none,       ///< only at their start, since nothing is known about later places
+  packet,     ///< at any key packet; earlier packets have no influence
+  after_one,  ///< at a key packet, if the decoder has first seen as many packets as lie between two
+              ///< of them: before that it may not know how many pictures are reordered
 };
 [[nodiscard]] Entry entry_of(const AVCodecParameters& codec);
 
-/// Whether pictures that are shown behind this packet's refer to nothing before it. Containers mark
-/// more as key packets: pictures of open groups in H.264, and where an intra refresh begins.
+/// True where all pictures shown after this packet's refer to nothing before it. Containers also
+/// mark other packets as key packets: pictures of open GOPs in H.264, and the beginning of an intra
+/// refresh.
 [[nodiscard]] bool is_clean_entry(const AVCodecParameters& codec, const AVPacket& packet);
 
 }  // namespace equalux::gst

@@ -20,10 +20,10 @@ namespace {
 struct CodecCaps {
   AVCodecID id;
   const char* caps;
-  bool extradata;  // passed on as codec_data
+  bool extradata;  // is passed on as codec_data
 };
 
-// Whole pictures in each buffer, as libavformat delivers them.
+// Codecs whose packets are whole pictures, as libavformat delivers them.
 constexpr std::array<CodecCaps, 29> kCodecs{{
     {AV_CODEC_ID_H264, "video/x-h264, alignment=au", true},
     {AV_CODEC_ID_HEVC, "video/x-h265, alignment=au", true},
@@ -41,7 +41,7 @@ constexpr std::array<CodecCaps, 29> kCodecs{{
     {AV_CODEC_ID_MJPEG, "image/jpeg, parsed=true", false},
     {AV_CODEC_ID_JPEG2000, "image/x-jpc", false},
     {AV_CODEC_ID_PNG, "image/png", false},
-    // "image/gif" is a whole file.
+    // "image/gif" means a whole file.
     {AV_CODEC_ID_GIF, "image/gst-libav-gif, parsed=true", false},
     {AV_CODEC_ID_FFV1, "video/x-ffv, ffvversion=1", true},
     {AV_CODEC_ID_HUFFYUV, "video/x-huffyuv", true},
@@ -57,7 +57,7 @@ constexpr std::array<CodecCaps, 29> kCodecs{{
     {AV_CODEC_ID_VP6F, "video/x-vp6-flash", false},
 }};
 
-/// One layout of pictures by two names.
+/// One pixel layout by its two names.
 struct LayoutName {
   std::string_view libav;
   std::string_view gst;
@@ -163,7 +163,7 @@ const CodecCaps* find_codec(AVCodecID id) {
   return nullptr;
 }
 
-/// H.264 and H.265 come with a configuration record (avcC, hvcC) or with start codes.
+/// True for H.264 and H.265 with a configuration record (avcC, hvcC); others have start codes.
 bool has_configuration_record(const AVCodecParameters& codec) {
   return codec.extradata_size > 6 && codec.extradata[0] == 1;
 }
@@ -263,7 +263,7 @@ std::string codec_colorimetry(const AVCodecParameters& codec) {
   if (codec.color_primaries != AVCOL_PRI_UNSPECIFIED) {
     color.primaries = gst_video_color_primaries_from_iso(static_cast<guint>(codec.color_primaries));
   }
-  if (rgb) return colorimetry_text(color);  // its matrix and range are not those of a YCbCr stream
+  if (rgb) return colorimetry_text(color);  // RGB has no matrix and range of a YCbCr stream
   if (is_full_range(codec)) color.range = GST_VIDEO_COLOR_RANGE_0_255;
   if (codec.color_range == AVCOL_RANGE_MPEG) color.range = GST_VIDEO_COLOR_RANGE_16_235;
   return colorimetry_text(color);
@@ -315,7 +315,7 @@ bool keeps_order(const char* decoder) {
 }
 
 bool paints_over(const char* decoder) {
-  // They know their layout by the head of the file.
+  // Decoders that know their pixel layout from the file's head.
   static constexpr std::array kPainters{
       AV_CODEC_ID_AASC,     AV_CODEC_ID_CINEPAK, AV_CODEC_ID_CSCD, AV_CODEC_ID_FLASHSV,
       AV_CODEC_ID_FLASHSV2, AV_CODEC_ID_FLIC,    AV_CODEC_ID_GIF,  AV_CODEC_ID_INDEO2,

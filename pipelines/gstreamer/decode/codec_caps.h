@@ -11,14 +11,14 @@
 
 struct AVCodecParameters;
 
-/// libavcodec's descriptions of video streams in GStreamer's words.
+/// libavcodec's descriptions of video streams as GStreamer caps.
 namespace equalux::gst {
 
-/// Null for a codec that is not known here.
+/// Returns caps for a codec; null for a codec that is not in our table.
 [[nodiscard]] CapsPtr codec_caps(const AVCodecParameters& codec);
 
-/// Pictures without any codec, and how their planes lie in a packet: one after another, without
-/// padding.
+/// Pictures without a codec: format and the positions of their planes in a packet, one after
+/// another without padding.
 struct RawLayout {
   GstVideoFormat format = GST_VIDEO_FORMAT_UNKNOWN;
   guint planes = 0;
@@ -26,37 +26,38 @@ struct RawLayout {
   std::array<gint, GST_VIDEO_MAX_PLANES> strides{};
 };
 
-/// The layout of raw pictures that GStreamer has a name for. Nothing for all else.
+/// Returns the layout of raw pictures for which GStreamer has a format; nothing for all others.
 [[nodiscard]] std::optional<RawLayout> raw_layout(const AVCodecParameters& codec);
 [[nodiscard]] CapsPtr raw_caps(const RawLayout& layout, const AVCodecParameters& codec);
 
-/// The stream's colour tags as GStreamer writes them; empty where it has none.
+/// Returns the stream's colour tags as GStreamer writes them; empty where it has none.
 [[nodiscard]] std::string codec_colorimetry(const AVCodecParameters& codec);
 
-/// Where the stream's chroma samples lie, as GStreamer writes it; empty where nothing says.
+/// Returns the position of the stream's chroma samples as GStreamer writes it; empty where it is
+/// unknown.
 [[nodiscard]] std::string codec_chroma_site(const AVCodecParameters& codec);
 
-/// GStreamer's name for the pictures of a decoder of libavcodec, "I420" for "yuv420p"; empty for
-/// the many layouts that GStreamer has no name for.
+/// Returns GStreamer's name for the pictures of a libavcodec decoder, "I420" for "yuv420p"; empty
+/// for the many layouts for which GStreamer has no name.
 [[nodiscard]] std::string_view gst_format_name(const std::string& pixel_format);
 
-/// True where a decoder's own pads name the layout (libav's name) among those that it hands on.
+/// True where a decoder's pads list the layout (libav's name) among their output formats.
 [[nodiscard]] bool hands_on(GstElementFactory* decoder, const std::string& pixel_format);
 
-/// True where pictures of `format` have no fewer bits and no less chroma than those of the layout,
-/// or the layout is not known. Some decoders hand on less than they are given (jpegdec,
-/// libde265dec).
+/// True where pictures of `format` have at least the bits and the chroma of the layout, or the
+/// layout is unknown. Some decoders output less than the stream has (jpegdec, libde265dec).
 [[nodiscard]] bool holds_samples_of(GstVideoFormat format, const std::string& pixel_format);
 
-/// True where the codec that a decoder of libavcodec's, "ffv1", takes has its pictures in the order
+/// True where the codec of a libavcodec decoder, such as "ffv1", stores its pictures in the order
 /// in which they are shown.
 [[nodiscard]] bool keeps_order(const char* decoder);
 
-/// True where it paints each picture over the one before, in one layout from the first on.
+/// True where a decoder paints each picture over the previous one, in one layout for the whole
+/// stream.
 [[nodiscard]] bool paints_over(const char* decoder);
 
-/// The layout, of those that every version of GStreamer's libav plugin hands on, that loses least
-/// of `pixel_format`.
+/// Returns the layout that loses least of `pixel_format`, among those that the libav plugin of
+/// every GStreamer version outputs.
 [[nodiscard]] std::string nearest_pixel_format(const std::string& pixel_format);
 
 }  // namespace equalux::gst

@@ -15,8 +15,9 @@ namespace equalux::gst {
 
 namespace {
 
-/// Threads of a decoder on the CPU. libav's own choice is one more than there are cores, 16 at
-/// most; while a filter has the cores as well, more of them keep more pictures under way.
+/// Returns the number of threads of a decoder on the CPU. libav itself would take one more than
+/// there are cores, at most 16; while a filter uses the cores as well, more threads keep more
+/// pictures in flight.
 int decoder_threads() {
   const auto cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   return std::clamp(cores + 1, 8, 16);
@@ -27,7 +28,7 @@ bool has_prefix(const GstCaps* caps, const char* prefix) {
          g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), prefix) != FALSE;
 }
 
-/// Sound and text are left as they are.
+/// Leaves sound and text undecoded.
 gboolean on_autoplug(GstElement*, GstPad*, GstCaps* caps, gpointer) {
   const bool other = has_prefix(caps, "audio/") || has_prefix(caps, "text/") ||
                      has_prefix(caps, "subpicture/") || has_prefix(caps, "application/x-subtitle");
@@ -39,7 +40,7 @@ ColorModel model_of(const GstVideoFormatInfo* info) {
   return GST_VIDEO_FORMAT_INFO_IS_YUV(info) ? ColorModel::yuv : ColorModel::rgb;
 }
 
-/// What a handler of "autoplug-select" returns, by decodebin's documentation.
+/// Return values of a handler of "autoplug-select", from decodebin's documentation.
 constexpr int kTry = 0;
 constexpr int kSkip = 2;
 
@@ -50,7 +51,7 @@ bool is_libav_decoder(GstElementFactory* factory) {
              FALSE;
 }
 
-/// What libavcodec calls a decoder of GStreamer's libav plugin; null for any other element.
+/// Returns libavcodec's name of a decoder of GStreamer's libav plugin; null for any other element.
 const char* libav_name(GstElement* element) {
   constexpr const char* kPrefix = "avdec_";
   const GstElementFactory* factory = gst_element_get_factory(element);
@@ -58,7 +59,8 @@ const char* libav_name(GstElement* element) {
   return g_str_has_prefix(name, kPrefix) == FALSE ? nullptr : name + std::strlen(kPrefix);
 }
 
-/// True from GStreamer 1.24 on, whose decoders of libav know a packet by itself, not by its number.
+/// True from GStreamer 1.24 on, whose libav decoders identify packets by themselves and not by a
+/// number.
 bool knows_packets() {
   guint major = 0;
   guint minor = 0;
@@ -68,9 +70,8 @@ bool knows_packets() {
   return major > 1 || minor >= 23;
 }
 
-/// From 1.24 on GStreamer's decoders of libav may lose the last picture of codecs that do not
-/// reorder them, FFV1 and ProRes among them, where whole pictures are decoded beside each other.
-/// Slices beside each other lose none.
+/// Makes a decoder use slice threads. With frame threads, GStreamer's libav decoders may, from 1.24
+/// on, lose the last picture of codecs that do not reorder, such as FFV1 and ProRes.
 void keep_last_picture(GstElement* element) {
   constexpr const char* kProperty = "thread-type";
   const char* name = libav_name(element);
@@ -81,15 +82,16 @@ void keep_last_picture(GstElement* element) {
   gst_util_set_object_arg(G_OBJECT(element), kProperty, "slice");
 }
 
-/// Codecs that paint over one picture ask for memory once, unless each picture is to lie in
-/// GStreamer's memory. What nothing was asked for its decoders of libav give the first one's time,
-/// and from 1.24 on drop.
+/// True for codecs that paint over one picture: they allocate only once, unless each picture is to
+/// be in GStreamer's memory. GStreamer's libav decoders give a picture without an allocation the
+/// first one's time, and from 1.24 on drop it.
 bool paints_over_one(GstElement* element) {
   const char* name = libav_name(element);
   return name != nullptr && paints_over(name);
 }
 
-/// jpegdec turns 4:2:2 pictures into 4:2:0 without a word; the other one wants parsed pictures.
+/// Ranks avdec_mjpeg first, with the parser that it needs: jpegdec silently turns 4:2:2 pictures
+/// into 4:2:0.
 void prefer_exact_decoders() {
   for (const char* name : {"jpegparse", "avdec_mjpeg"}) {
     GstPluginFeature* feature = gst_registry_lookup_feature(gst_registry_get(), name);
@@ -99,7 +101,7 @@ void prefer_exact_decoders() {
   }
 }
 
-/// The RGB layout with the same planes as a 4:4:4 one.
+/// Returns the RGB layout with the same planes as a 4:4:4 one.
 GstVideoFormat as_rgb(GstVideoFormat format) {
   switch (format) {
     case GST_VIDEO_FORMAT_Y444:
@@ -113,8 +115,8 @@ GstVideoFormat as_rgb(GstVideoFormat format) {
   }
 }
 
-/// What GStreamer's decoders will see of a stream. They are not told which kind of ProRes it is,
-/// and give 10 bits of all.
+/// Describes a stream as GStreamer's decoders will see it. They do not learn the variant of ProRes,
+/// and output 10 bits for all.
 StreamHint as_decoded(const std::string& name, StreamHint hint) {
   const std::string::size_type bits = hint.pixel_format.find("p12");
   if (hint.codec != "prores" || bits == std::string::npos) return hint;
@@ -136,7 +138,7 @@ DecodeBin::DecodeBin(const std::string& name, StreamHint hint, FormatPredicate a
 GstElement* DecodeBin::add_decoder() {
   prefer_exact_decoders();
   GstElement* decodebin = add_to(pipeline_.get(), make_element("decodebin"));
-  // By software: the same bytes on every machine.
+  // Decodes in software, which gives the same bytes on every machine.
   g_object_set(decodebin, "force-sw-decoders", TRUE, nullptr);
   g_signal_connect(decodebin, "autoplug-continue", G_CALLBACK(on_autoplug), nullptr);
   g_signal_connect(decodebin, "autoplug-select", G_CALLBACK(on_select), this);
@@ -146,14 +148,14 @@ GstElement* DecodeBin::add_decoder() {
   return decodebin;
 }
 
-/// GStreamer's libav decoders crash on pictures of a layout that they do not hand on: they must not
-/// be given any. Another decoder may take the stream.
+/// Skips libav decoders for streams whose pixel layout they do not output, because they crash on
+/// such pictures. Another decoder may take the stream.
 int DecodeBin::on_select(GstElement*, GstPad*, GstCaps*, GstElementFactory* factory,
                          gpointer self) {
   auto* bin = static_cast<DecodeBin*>(self);
   const std::string& pixels = bin->hint_.pixel_format;
   const std::string_view name = GST_OBJECT_NAME(factory);
-  // They take YCbCr without subsampling for RGB, where no caps tell.
+  // These elements take 4:4:4 YCbCr for RGB where the caps do not tell.
   if (bin->hint_.codec == "jpeg2000" && (name == "jpeg2000parse" || name == "openjpegdec")) {
     return kSkip;
   }
@@ -175,8 +177,8 @@ void DecodeBin::on_unknown(GstElement*, GstPad*, GstCaps*, gpointer self) {
   if (skipped) bin->refuse_at_once(bin->no_decoder());
 }
 
-/// Each picture of these codecs but the named ones tells its own layout, which may be another one
-/// than the stream's.
+/// True for codecs whose pictures each declare a layout, which may differ from the stream's; all
+/// codecs but the listed ones.
 bool DecodeBin::may_change_layout() const {
   static constexpr std::array<std::string_view, 5> kFixed{"h264", "hevc", "mpeg1video",
                                                           "mpeg2video", "mpeg4"};
@@ -187,8 +189,8 @@ void DecodeBin::on_element(GstBin*, GstBin*, GstElement* element, gpointer self)
   const auto* bin = static_cast<DecodeBin*>(self);
   const int wanted = bin->threads_;
   GObjectClass* type = G_OBJECT_GET_CLASS(element);
-  // libav's decoders crash where such a picture is to lie in GStreamer's memory; a copy of it fails
-  // with an error. The copy costs little beside decoding.
+  // Turns off direct rendering: libav's decoders crash where such a picture is to be in GStreamer's
+  // memory, whereas a copy fails with an error. The copy is cheap beside decoding.
   if (g_object_class_find_property(type, "direct-rendering") != nullptr &&
       bin->may_change_layout() && !paints_over_one(element)) {
     g_object_set(element, "direct-rendering", FALSE, nullptr);
@@ -233,8 +235,8 @@ Error DecodeBin::no_decoder() const {
                                    nearest};
 }
 
-/// A decoder asks whether a new format is taken before it tells. What follows a refusal is a failed
-/// negotiation, which says nothing of the formats.
+/// Refuses another format when a decoder asks whether it would be accepted: the negotiation that
+/// then fails has an error that does not name the formats.
 GstPadProbeReturn DecodeBin::on_query(GstPad*, GstPadProbeInfo* info, gpointer self) {
   auto* bin = static_cast<DecodeBin*>(self);
   GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
@@ -253,7 +255,7 @@ GstPadProbeReturn DecodeBin::on_query(GstPad*, GstPadProbeInfo* info, gpointer s
   return GST_PAD_PROBE_OK;
 }
 
-/// av1dec gives the planes of an RGB stream out as those of a YCbCr one.
+/// Corrects the caps of av1dec, which outputs the planes of an RGB stream as YCbCr.
 GstPadProbeReturn DecodeBin::on_event(GstPad*, GstPadProbeInfo* info, gpointer self) {
   GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
   if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS) return GST_PAD_PROBE_OK;
@@ -320,13 +322,14 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
     logger().info("{}: {} pictures become {}", name_, gst_video_format_to_string(from),
                   gst_video_format_to_string(to));
     first = add_to(pipeline_.get(), make_element("videoconvert"));
-    // Samples that only change their place must not change their value.
+    // No dither where samples only move: their values must not change.
     gst_util_set_object_arg(G_OBJECT(first), "dither", "none");
     gst_element_link(first, GST_ELEMENT(sink()));
     gst_element_sync_state_with_parent(first);
   }
   const PadPtr target(gst_element_get_static_pad(first, "sink"));
-  // Caps are not compared: av1dec's pads do not name the gray pictures that it gives.
+  // Links without comparing caps, since av1dec's pads do not list the gray pictures that it
+  // outputs.
   if (gst_pad_link_full(pad, target.get(), GST_PAD_LINK_CHECK_HIERARCHY) != GST_PAD_LINK_OK) {
     throw Error(ExitCode::bad_input, name_ + ": its pictures cannot be brought to memory");
   }

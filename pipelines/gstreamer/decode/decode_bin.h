@@ -7,10 +7,10 @@
 
 #include "pipelines/gstreamer/decode/picture_decoder.h"
 
-/// Decoding by whatever GStreamer finds, into a format that a filter takes.
+/// Decoding by any decoder that GStreamer finds, into a format that a filter takes.
 namespace equalux::gst {
 
-/// What is known of a stream before it is decoded: libav's names, empty = unknown.
+/// Properties of a stream that are known before it is decoded: libav's names, empty = unknown.
 struct StreamHint {
   std::string codec;
   std::string pixel_format;
@@ -18,7 +18,7 @@ struct StreamHint {
 
 class DecodeBin final : public PictureDecoder {
  public:
-  /// `name` starts messages; threads as FileSourceOptions.
+  /// `name` starts messages; `threads` as in FileSourceOptions.
   DecodeBin(const std::string& name, StreamHint hint, FormatPredicate accepts, int threads);
   ~DecodeBin() override { pipeline_.stop(); }
 
@@ -42,9 +42,9 @@ class DecodeBin final : public PictureDecoder {
   StreamHint hint_;
   FormatPredicate accepts_;
   int threads_;
-  std::mutex mutex_;  // GStreamer's threads set what follows
+  std::mutex mutex_;  // guards the next members, which GStreamer's threads set
   bool linked_ = false;
-  bool skipped_ = false;  // a decoder that would crash
+  bool skipped_ = false;  // a decoder that would crash was skipped
   GstVideoFormat native_ = GST_VIDEO_FORMAT_UNKNOWN;
 };
 

@@ -26,7 +26,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// From starting a decoder to its first picture; only a machine that is busy elsewhere needs long.
+/// Limit from starting a decoder to its first picture; only a machine that is busy elsewhere comes
+/// close.
 constexpr auto kFirstPicture = 30s;
 
 class FileSource final : public Source {
@@ -73,36 +74,36 @@ class FileSource final : public Source {
   FileSourceOptions options_;
   int device_ = -1;
   FormatPredicate accepts_;
-  bool on_device_ = false;   // pictures are decoded there
+  bool on_device_ = false;   // pictures are decoded on the device
   ImageDesc decoded_;        // the pictures before any edge is left out
-  std::string gpu_refusal_;  // why the device does not decode, where it was tried
+  std::string gpu_refusal_;  // why the device does not decode, if that was tried
   StreamInfo info_;
   gst::StreamHint hint_;
   int video_stream_ = -1;
-  std::optional<Rational> aspect_;        // of a pixel, where the container tells
-  std::optional<Rational> shown_aspect_;  // of what is left of the pictures
+  std::optional<Rational> aspect_;        // of a pixel, from the container
+  std::optional<Rational> shown_aspect_;  // of the shown part of the pictures
   PictureEdges crop_;
-  bool elementary_ = false;      // a stream without a container
+  bool elementary_ = false;      // the stream has no container
   bool alpha_beside_ = false;    // as ContainerInfo
-  bool with_alpha_ = false;      // these packets are decoded, too
-  gst::SamplePtr first_sample_;  // read by open(), with its times in first_
+  bool with_alpha_ = false;      // packets of transparency are decoded, too
+  gst::SamplePtr first_sample_;  // read by open(); its times are in first_
   Frame first_;
-  std::optional<Rational> rate_;           // of such a stream, where it was asked for
-  std::optional<std::int64_t> start_ns_;   // of the video stream, where the container tells
+  std::optional<Rational> rate_;           // of such a stream, if the user gave one
+  std::optional<std::int64_t> start_ns_;   // of the video stream, from the container
   std::optional<std::int64_t> offset_ns_;  // from GStreamer's stream time to the container's
   std::atomic<bool> cancelled_ = false;
   ReadStop stop_;
   std::uint64_t frames_ = 0;
-  std::int64_t end_ns_ = 0;              // of the last of them
-  bool skipped_ = false;                 // frames, on purpose, just before the next one
-  bool is_matroska_ = false;             // in a file of this machine
-  bool pictures_by_themselves_ = false;  // each packet one
+  std::int64_t end_ns_ = 0;              // end of the last of them
+  bool skipped_ = false;                 // frames just before the next one were skipped on purpose
+  bool is_matroska_ = false;             // a local Matroska file
+  bool pictures_by_themselves_ = false;  // each packet is a picture by itself
   bool has_gaps_ = false;                // between its frames, or before the first
   std::unique_ptr<gst::PacketFeed> feed_;
-  // The pipeline uses the feed and the tap uses the pipeline: they go in reverse order.
+  // Destroyed in reverse order: the pipeline uses the feed, and the tap uses the pipeline.
   std::unique_ptr<gst::PictureDecoder> decoder_;
   std::unique_ptr<gst::PictureTap> tap_;
-  std::mutex tap_mutex_;  // cancel() comes from other threads, also while decoders change
+  std::mutex tap_mutex_;  // cancel() comes from other threads, also while decoders are exchanged
 };
 
 void FileSource::probe() {
@@ -150,7 +151,7 @@ std::unique_ptr<gst::PacketFeed> FileSource::make_feed() {
   return gst::make_packet_feed(path_, video_stream_, {rate_, with_alpha_}, &stop_);
 }
 
-/// Starts again with this decoder, at the start of the file or where `feed` is, and waits for its
+/// Starts this decoder, at the start of the file or at the position of `feed`, and waits for its
 /// first picture.
 GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder,
                                    std::unique_ptr<gst::PacketFeed> feed) {
@@ -182,7 +183,7 @@ GstVideoInfo FileSource::decode_on_cpu(std::unique_ptr<gst::PacketFeed> feed) {
                    std::move(feed));
 }
 
-/// Packets of transparency beside the video's, which decoders on a GPU pass over. Nothing where
+/// Decodes the packets of transparency, too, which decoders on a GPU ignore. Returns nothing where
 /// there are none, or they cannot be decoded.
 std::optional<GstVideoInfo> FileSource::decode_with_alpha() {
   if (!alpha_beside_) return std::nullopt;
@@ -258,7 +259,7 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
     on_device_ = video.has_value();
   }
   if (!video) video = decode_on_cpu();
-  // Where the CPU cannot either, its reason is the one to tell.
+  // Logged only if the CPU succeeds; otherwise its error is the one to report.
   if (!gpu_refusal_.empty()) logger().info("the CPU decodes, not the GPU: {}", gpu_refusal_);
   if (feed_) info_.colorimetry = feed_->colorimetry();
   const Rational rate = info_.frame_rate;
@@ -272,7 +273,7 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   info_.mastering_display = tap_->text_of_caps("mastering-display-info");
   info_.content_light = tap_->text_of_caps("content-light-level");
   if (rate_known) info_.frame_rate = rate;
-  // Decoders know that of the bitstream, which a container overrules.
+  // Decoders read the aspect from the bitstream; the container's takes precedence.
   if (aspect_) info_.pixel_aspect = *aspect_;
   if (feed_) info_.chroma_site = feed_->chroma_site();
   decoded_ = info_.desc;
@@ -282,8 +283,8 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   return info_;
 }
 
-/// As players do where the container says so; borders then count in no filter. No chroma sample is
-/// cut apart, and fields keep their order.
+/// Leaves out edges as players do where the container asks for it, so that borders do not count in
+/// filters. Never cuts through a chroma sample, and keeps the order of fields.
 void FileSource::leave_out_edges() {
   if (crop_ == PictureEdges{}) return;
   const FormatTraits& format = traits(info_.desc.format);
@@ -291,7 +292,7 @@ void FileSource::leave_out_edges() {
   const int down =
       (1 << format.chroma_shift_y) * (info_.field_order == FieldOrder::progressive ? 1 : 2);
   const PictureEdges asked = crop_;
-  // What is left ends behind a chroma sample, or where the picture does.
+  // The rest ends at a chroma sample, or at the end of the picture.
   const auto behind = [](int side, int edge, int step) {
     return side - std::min(side, (side - edge + step - 1) / step * step);
   };
@@ -319,7 +320,7 @@ void FileSource::set_times(GstSample* sample, Frame& frame) {
   auto stream_time = static_cast<std::int64_t>(
       gst_segment_to_stream_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)));
   if (stream_time < 0) stream_time = 0;  // GST_CLOCK_TIME_NONE
-  // Demuxers rebase some containers (transport streams) by a constant.
+  // Demuxers shift the times of some containers (transport streams) by a constant.
   if (!offset_ns_) offset_ns_ = start_ns_.value_or(stream_time) - stream_time;
   frame.pts_ns = stream_time + *offset_ns_;
   if (GST_BUFFER_DURATION_IS_VALID(buffer)) {
@@ -338,27 +339,28 @@ bool FileSource::is_hidden(GstSample* sample, Frame& frame) {
   return stamp.hidden;
 }
 
-/// How far the last frame falls short of the stream's end. Without packets of ours its declaration
-/// tells, which edits may shorten: it counts where frames are missing as well.
+/// Returns how far the last frame ends before the stream's end. Without our packet feed only the
+/// declared duration is known, which edit lists may shorten; it counts where frames are missing as
+/// well.
 std::int64_t FileSource::missing_end_ns() const {
   if (feed_) return feed_->missing_end_ns();
   if (!start_ns_ || !info_.duration_ns || !info_.frames || frames_ >= *info_.frames) return 0;
   return *start_ns_ + *info_.duration_ns - end_ns_;
 }
 
-/// How long a frame lasts; 0 where no rate is known.
+/// Returns the duration of a frame; 0 where no rate is known.
 std::int64_t FileSource::frame_ns() const {
   const double rate = info_.frame_rate.value();
   return rate > 0 ? std::llround(1e9 / rate) : 0;
 }
 
-/// As for what containers lack: half a second, and two frames.
+/// Returns the tolerance that is also used for containers: half a second and two frames.
 std::int64_t FileSource::tolerance_ns() const {
   return std::max<std::int64_t>(500'000'000, 2 * frame_ns());
 }
 
-/// Demuxers of Matroska pass over damage without a word. Where our packets follow each other up to
-/// the declared end, there was none: then the file need not be read once more.
+/// Surveys a Matroska file, because demuxers skip damage silently. Not needed where our packets
+/// reach the declared end without a gap: then the file need not be read again.
 std::optional<MatroskaSurvey> FileSource::survey() const {
   if (!is_matroska_) return std::nullopt;
   const std::int64_t declared = start_ns_.value_or(0) + info_.duration_ns.value_or(end_ns_);
@@ -367,7 +369,7 @@ std::optional<MatroskaSurvey> FileSource::survey() const {
 }
 
 std::uint64_t FileSource::lost_frames(const std::optional<MatroskaSurvey>& survey) const {
-  // Interlaced streams may have a packet for each field.
+  // Interlaced streams may have one packet for each field.
   if (feed_) return info_.field_order == FieldOrder::progressive ? feed_->lost() : 0;
   if (!survey || !pictures_by_themselves_ || survey->video_blocks < frames_) return 0;
   return survey->video_blocks - frames_;
@@ -392,9 +394,9 @@ gst::SamplePtr FileSource::next_visible(Frame& frame) {
   return sample;
 }
 
-/// No container of ours holds a time before 0, which some inputs have: all their times are shifted.
-/// Elementary streams start at 0 as well: that decoding takes time by MPEG's own count matters to
-/// containers alone.
+/// Reads the first picture to find the shift of times. No container can store a time before 0,
+/// which some inputs have, so then all times are shifted. Elementary streams start at 0, too: the
+/// decoding delay that MPEG counts only matters in containers.
 void FileSource::peek() {
   first_sample_ = next_visible(first_);
   const bool shifted = first_sample_ && (elementary_ || first_.pts_ns < 0);
@@ -429,8 +431,8 @@ bool FileSource::read(Frame& frame) {
   return true;
 }
 
-/// By a second decoder, which begins at the packet to enter by; where it cannot, it begins at the
-/// start of the file, so that nothing is missing.
+/// Continues with a second decoder that begins at the packet to enter at; where that fails it
+/// begins at the start of the file, so that nothing is missing.
 void FileSource::skip_towards(std::int64_t pts_ns) {
   constexpr std::int64_t kWorthwhile = 1'000'000'000;
   if (!feed_ || on_device_ || elementary_ || is_web_address(path_)) return;
@@ -461,7 +463,7 @@ std::optional<std::string> FileSource::shortfall() const {
   } else if (const std::int64_t missing = missing_end_ns(); missing > tolerance_ns()) {
     add(fmt::format("its last {:.2f} s could not be decoded", static_cast<double>(missing) / 1e9));
   }
-  // Over a network nothing is read twice, and a line that is cut off is an error of reading.
+  // Nothing is read twice over a network, where an interrupted connection is a read error.
   if (!is_web_address(path_)) {
     if (const auto missing = container_shortfall(path_)) {
       add(*missing);

@@ -19,7 +19,7 @@ namespace {
 
 struct GpuCodec {
   const char* media_type;
-  const char* parser;  // packets in the form that the decoder takes
+  const char* parser;  // brings packets into the form that the decoder takes
   const char* decoder;
 };
 constexpr std::array<GpuCodec, 5> kCodecs{{{"video/x-h264", "h264parse", "h264dec"},
@@ -37,12 +37,12 @@ std::string factory_of(const GpuCodec& codec, int device) {
 
 using CudaContextPtr = std::unique_ptr<GstCudaContext, UnrefObject>;
 
-/// The runtime's context of a device, in GStreamer's clothes: what is decoded into it the filters
-/// reach. Null where the driver refuses.
+/// Wraps the CUDA runtime's context of a device for GStreamer, so that filters can access what is
+/// decoded into it. Null where the driver refuses.
 CudaContextPtr runtime_context(int device) {
   CUcontext handle = nullptr;
-  // cudaFree() makes the context where there is none yet. What is current is asked for by taking it
-  // off its stack for a moment.
+  // cudaFree() creates the context if there is none yet. Popping it for a moment is how to get its
+  // handle.
   const bool known = cudaSetDevice(device) == cudaSuccess && cudaFree(nullptr) == cudaSuccess &&
                      CuCtxPopCurrent(&handle) == CUDA_SUCCESS &&
                      CuCtxPushCurrent(handle) == CUDA_SUCCESS;
@@ -51,7 +51,7 @@ CudaContextPtr runtime_context(int device) {
   return CudaContextPtr(gst_cuda_context_new_wrapped(handle, device));
 }
 
-/// parsebin finds the packets; the decoder for them is added when they are known.
+/// Decodes with a decoder that is added once parsebin has found the packets.
 class GpuDecoder final : public PictureDecoder {
  public:
   GpuDecoder(const std::string& name, int device, const CudaContextPtr& context, bool takes_p010)
@@ -133,14 +133,15 @@ class GpuDecoder final : public PictureDecoder {
     }
   }
 
-  /// Nobody would notice a pad that goes nowhere: the bus tells who waits for the first picture.
+  /// Reports an error on the bus, since a pad without a peer raises none and the wait for the first
+  /// picture would time out.
   void give_up(const Error& error) {
     refuse(error);
     GST_ELEMENT_ERROR(pipeline(), STREAM, DECODE, ("%s", error.what()), (nullptr));
   }
 
   int device_;
-  bool linked_ = false;  // parsebin's thread's
+  bool linked_ = false;  // used by parsebin's thread
 };
 
 }  // namespace

@@ -20,13 +20,14 @@ namespace equalux::gst {
 
 namespace {
 
-/// GStreamer's times have no sign; the container's may be below 0 (before an edit's start).
+/// Added to times: GStreamer's are unsigned, while the container's may be below 0 (before an edit's
+/// start).
 constexpr std::int64_t kShift = 36'000'000'000'000;  // ns, ten hours
-/// What decoders are told of the first pictures where their own times are hidden, in steps up to
-/// here. Without a time GStreamer would give them that of another picture.
+/// Times given to decoders for first pictures whose own times are hidden, in steps up to this.
+/// Without a time GStreamer would assign that of another picture.
 constexpr std::int64_t kHidden = 3'600'000'000'000;  // ns, one hour
 constexpr std::int64_t kHiddenStep = 1'000'000;      // ns
-/// Of elementary streams that do not even tell a rate, as FFmpeg takes it.
+/// Rate of elementary streams that declare none, as in FFmpeg.
 constexpr Rational kUsualRate{25, 1};
 
 InputContext open_video(const std::string& path, int video_stream, ReadStop* stop) {
@@ -42,15 +43,17 @@ void free_packet(gpointer packet) {
   FreePacket()(static_cast<AVPacket*>(packet));
 }
 
-/// Of nut, whose end GStreamer's demuxer does not find. Nothing for all else.
+/// Returns the raw layout of nut files, whose end GStreamer's demuxer does not find; nothing for
+/// all others.
 std::optional<RawLayout> fed_raw(const AVFormatContext& input, const AVCodecParameters& codec) {
   return std::string_view(input.iformat->name) == "nut" ? raw_layout(codec) : std::nullopt;
 }
 
 }  // namespace
 
-/// Packets of MPEG-1 and MPEG-2 video, whose program streams give several pictures one time: those
-/// that others refer to are due when the next such picture is decoded, all others at once.
+/// Computes presentation times of MPEG-1 and MPEG-2 packets, whose program streams give the same
+/// time to several pictures: a reference picture is shown when the next reference picture is
+/// decoded, all others when they are decoded.
 class PictureTimes {
  public:
   explicit PictureTimes(const AVCodecParameters& codec)
@@ -58,7 +61,7 @@ class PictureTimes {
                  codec.codec_id == AV_CODEC_ID_MPEG2VIDEO),
         delayed_(codec.video_delay > 0) {}
 
-  /// `packet` is null at the end.
+  /// Adds a packet; null at the end.
   void add(PacketPtr packet) {
     if (!packet) {
       if (waits_) due(end_);
@@ -72,7 +75,7 @@ class PictureTimes {
     if (missing && reference) waits_ = packet.get();
     packets_.push_back(std::move(packet));
   }
-  /// The next packet whose time is known; null where none is.
+  /// Returns the next packet whose time is known; null where none is.
   PacketPtr take() {
     if (packets_.empty() || packets_.front().get() == waits_) return nullptr;
     PacketPtr packet = std::move(packets_.front());
@@ -81,7 +84,8 @@ class PictureTimes {
   }
 
  private:
-  /// By the picture's head: 10 bits of a number, then 3 of its kind, which is 3 for a B picture.
+  /// Reads the picture head: 10 bits of a number, then 3 bits of its type, which is 3 for a B
+  /// picture.
   static bool is_reference(const AVPacket& packet) {
     for (int i = 0; i + 5 < packet.size; ++i) {
       const std::uint8_t* at = packet.data + i;
@@ -115,14 +119,14 @@ PacketFeed::PacketFeed(InputContext input, int video_stream, CapsPtr caps,
   if (std::string_view(input_->iformat->name) == "avi") {
     stamps_.take_by_order(stream_->codecpar->video_delay);
   }
-  // Its decoder repeats the first picture's time.
+  // The decoder repeats the first picture's time.
   if (stream_->codecpar->codec_id == AV_CODEC_ID_GIF) stamps_.take_by_order(0);
 }
 
 PacketFeed::~PacketFeed() = default;
 
 Stamp PacketFeed::stamp(GstClockTime pts) {
-  // Of a picture whose time is hidden, or that its decoder made up.
+  // Belongs to a picture whose time is hidden, or was made up by the decoder.
   if (!GST_CLOCK_TIME_IS_VALID(pts) || pts < static_cast<GstClockTime>(kShift) / 2) {
     return stamps_.take(std::nullopt);
   }
@@ -162,7 +166,7 @@ PacketPtr PacketFeed::read_packet() {
       if (result != AVERROR_EOF) read_error_ = av_text(result);
       return nullptr;
     }
-    // An avi marks a repeated picture by an empty packet.
+    // An empty packet in an avi repeats the previous picture.
     if (packet->stream_index == stream_->index && packet->size > 0) return packet;
     av_packet_unref(packet.get());
   }
@@ -183,7 +187,7 @@ BufferPtr PacketFeed::wrap(PacketPtr packet) {
   return BufferPtr(buffer);
 }
 
-/// A copy of the packet of transparency; null where there is none.
+/// Copies the packet of transparency; null where there is none.
 BufferPtr PacketFeed::wrap_alpha(const AVPacket& packet) {
   const std::span<const std::byte> alpha = alpha_packet(packet);
   if (alpha.empty()) return nullptr;
@@ -192,12 +196,13 @@ BufferPtr PacketFeed::wrap_alpha(const AVPacket& packet) {
   return buffer;
 }
 
-/// Elementary streams of H.264 and H.265 tell no time, only a rate. Of a Matroska file that starts
-/// before 0, libavformat hides the times there: they are counted back from the first one known,
-/// which may come before them where a cut file's first pictures are shown before its first key.
+/// Chooses how to assign times where packets have none. Elementary streams of H.264 and H.265 have
+/// only a rate. For a Matroska file that starts before 0, libavformat hides the first times: they
+/// are counted back from the first known one, which may precede them where a cut file shows
+/// pictures before its first key picture.
 void PacketFeed::check_for_times() {
-  constexpr std::size_t kLookAhead = 300;  // packets, of the many that may lie before 0
-  // As many as pictures change their order.
+  constexpr std::size_t kLookAhead = 300;  // packets, of the many that may be before 0
+  // As many as a codec reorders.
   const std::size_t reordered = stream_->codecpar->video_delay > 0 ? 16 : 1;
   const auto is_timed = [](const PacketPtr& packet) {
     return packet->pts != AV_NOPTS_VALUE || packet->dts != AV_NOPTS_VALUE;
@@ -234,8 +239,8 @@ void PacketFeed::check_for_times() {
   stamps_.take_first(std::move(stamps));
 }
 
-/// In containers whose times do not depend on where one begins to read. What they call a key packet
-/// may be none to enter by: then the one before it is tried.
+/// Enters before a time, in containers whose times do not depend on where reading begins. A packet
+/// marked as key may not be a clean entry; then the one before it is tried.
 bool PacketFeed::enter_before(std::int64_t pts_ns, std::int64_t least_ns) {
   constexpr int kTries = 32;
   const AVCodecParameters& codec = *stream_->codecpar;
@@ -283,7 +288,7 @@ PacketPtr PacketFeed::timed_packet() {
 BufferPtr PacketFeed::next() {
   PacketPtr packet = timed_packet();
   if (!packet) return nullptr;
-  // Times that were made up would only be rounded by the decoder.
+  // Drops made-up times, which the decoder would only round.
   if (rate_) packet->pts = packet->dts = AV_NOPTS_VALUE;
   const auto pts = nanoseconds(packet->pts);
   const auto dts = nanoseconds(packet->dts);
@@ -324,7 +329,8 @@ std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_
                                          ": is a nut file with pictures of a kind that is not "
                                          "read of one; copy it to .mkv");
   }
-  // GStreamer's demuxer does not know them, and its error gets lost at times: a wait of 30 s then.
+  // GStreamer's demuxer does not know these, and its error sometimes gets lost, which costs a wait
+  // of 30 s.
   if (codec.codec_id == AV_CODEC_ID_RAWVIDEO && codec.format == AV_PIX_FMT_PAL8 &&
       std::string_view(input->iformat->name).starts_with("mov,")) {
     throw Error(ExitCode::bad_input, path +

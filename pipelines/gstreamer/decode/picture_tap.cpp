@@ -8,13 +8,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How often a waiting pull looks at cancel() and at the bus.
+/// Interval at which a waiting pull checks cancel() and the bus.
 constexpr auto kTapLook = 20ms;
 /// Buffers between the decoder and the reader.
 constexpr guint kBuffers = 3;
 
-/// appsink itself does not say that it takes pictures with strides of their own; without that,
-/// decoders copy each picture into a tight one.
+/// Answers the allocation query for appsink, which does not announce that it accepts pictures with
+/// padded strides; without that, decoders copy each picture into a tight one.
 GstPadProbeReturn offer_video_meta(GstPad*, GstPadProbeInfo* info, gpointer) {
   GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
   if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;

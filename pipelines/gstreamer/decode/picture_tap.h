@@ -14,39 +14,40 @@
 /// The end of a decoding pipeline: an appsink whose pictures are lent to frames.
 namespace equalux::gst {
 
-/// Makes an appsink hold few buffers, never wait for a clock, and let decoders write rows with
-/// strides of their own. `drop`: it holds one, the newest (live pipelines).
+/// Sets an appsink up to hold few buffers, never wait for a clock, and let decoders pad strides.
+/// With `drop` it holds only the newest buffer (live pipelines).
 enum class WhenFull { wait, drop };
 void set_up_appsink(GstElement* appsink, WhenFull when_full);
 
-/// One thread at a time, but for cancel(). Must go before the pipeline.
+/// Takes pictures from an appsink. One thread at a time, except cancel(). Must be destroyed before
+/// the pipeline.
 class PictureTap {
  public:
-  /// `name` starts every message; `map_flags` as those of SampleLeases.
+  /// `name` starts every message; `map_flags` as in SampleLeases.
   PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink, unsigned map_flags = 0);
 
-  /// Waits for the first picture and keeps it for the first next(). Throws what the pipeline
-  /// says, or Error(bad_input) where nothing comes within `limit`, or the stream is empty.
+  /// Waits for the first picture and keeps it for the first next(). Throws the pipeline's error, or
+  /// Error(bad_input) where nothing comes within `limit`, or the stream is empty.
   GstVideoInfo first(std::chrono::milliseconds limit);
-  /// A text of that first picture's caps; empty where they have none of that name.
+  /// Returns a text field of the first picture's caps; empty where they have none of that name.
   [[nodiscard]] std::string text_of_caps(const char* field) const {
     const gchar* text = gst_structure_get_string(gst_caps_get_structure(caps_.get(), 0), field);
     return text == nullptr ? "" : text;
   }
-  /// The fields of that first picture.
+  /// Field order of the first picture.
   [[nodiscard]] FieldOrder first_fields() const {
     return field_order_of(info_, gst_sample_get_buffer(first_.get()));
   }
-  /// A file that gives nothing for so long has stalled.
+  /// Time after which a file that gives nothing counts as stalled.
   static constexpr std::chrono::milliseconds kStall{30'000};
-  /// Fixes what frames must look like from now on, and how long next() waits for one.
+  /// Sets the size and format that frames must have from now on, and how long next() waits for one.
   void expect(const ImageDesc& desc, std::chrono::milliseconds stall = kStall) {
     desc_ = desc;
     stall_ = stall;
   }
 
   /// Fills image and field_order from the next picture; null at the end or after cancel(). The
-  /// sample carries the times. Throws where the pipeline failed or the picture's size changed.
+  /// sample has the times. Throws where the pipeline failed or the picture's size changed.
   [[nodiscard]] SamplePtr next();
   void lend(GstSample* sample, Frame& frame);
 

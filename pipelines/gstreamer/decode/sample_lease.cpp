@@ -20,7 +20,7 @@ SampleLeases::Lease* SampleLeases::take() {
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
     all_.push_back(std::make_unique<Lease>());
-    free_.reserve(all_.size());  // so that giving one back never allocates
+    free_.reserve(all_.size());  // so that returning one never allocates
     return all_.back().get();
   }
   Lease* lease = free_.back();

@@ -9,19 +9,19 @@
 #include "pipelines/core/frame.h"
 #include "pipelines/gstreamer/gst_common.h"
 
-/// Lends a decoder's pictures to frames of ours without a copy.
+/// Lends a decoder's pictures to our frames without a copy.
 namespace equalux::gst {
 
-/// Keeps mapped buffers alive until their frames go back to their pool, which may be after the
+/// Keeps mapped buffers alive until their frames return to their pool, which may be after the
 /// source is gone. Thread-safe.
 class SampleLeases : public std::enable_shared_from_this<SampleLeases> {
  public:
-  /// `map_flags` beside reading; with those of CUDA memory, frames lie on the device.
+  /// `map_flags` are added to reading; with those of CUDA memory, frames are on the device.
   [[nodiscard]] static std::shared_ptr<SampleLeases> make(std::size_t expected,
                                                           unsigned map_flags = 0);
 
   /// Points frame.image at the buffer's picture of `desc`, and frame.alpha at a plane of
-  /// transparency beside it. False where it cannot be mapped.
+  /// transparency, if there is one. Returns false where it cannot be mapped.
   [[nodiscard]] bool lend(GstBuffer* buffer, const GstVideoInfo& info, const ImageDesc& desc,
                           Frame& frame);
 

@@ -10,7 +10,7 @@ namespace equalux::gst {
 
 namespace {
 
-/// How far a decoder's timestamp may be from the packet's: it only rounds.
+/// Largest difference between a decoder's timestamp and the packet's, since decoders only round.
 constexpr std::int64_t kNear = 1'000;  // ns
 
 }  // namespace
@@ -31,7 +31,7 @@ void StampTable::take_first(std::deque<Stamp> stamps) {
   first_ = std::move(stamps);
 }
 
-/// In steps that add up exactly, however long the stream is.
+/// Returns times in steps that add up exactly, however long the stream is.
 Stamp StampTable::by_rate_locked() {
   const auto at = [this](std::uint64_t frame) {
     return static_cast<std::int64_t>(
@@ -86,8 +86,8 @@ Stamp StampTable::take(std::optional<std::int64_t> pts_ns) {
     return *last_;
   }
   first_.clear();
-  // Before the first frame, a stream that was cut from another has packets that refer to pictures
-  // which are not there.
+  // Before the first frame, a stream that was cut out of another has packets that refer to missing
+  // pictures.
   if (last_) {
     lost_ += static_cast<std::uint64_t>(
         std::count_if(waiting_.begin(), found, [](const Stamp& passed) { return !passed.hidden; }));
@@ -112,7 +112,7 @@ StampTable::Rest StampTable::rest() const {
     ++rest.packets;
     rest.ns = std::max(rest.ns, waiting.pts_ns + waiting.duration_ns - end);
   }
-  // Streams that pack two pictures into one packet have an empty one for it at their end.
+  // Streams that pack two pictures into one packet have an empty packet at their end.
   if (by_order_ && rest.packets == 1) return {};
   return rest;
 }

@@ -16,7 +16,8 @@ std::int64_t frame_period(const Rational& rate) {
   return static_cast<std::int64_t>(1e9 / rate.value());
 }
 
-/// How far apart key frames are in a stream, so that what was lost on the way is soon made good.
+/// Returns the distance of key frames in a stream: short, so that losses in transmission are soon
+/// repaired.
 int key_distance(std::int64_t period_ns) {
   constexpr std::int64_t kSeconds = 2;
   return static_cast<int>(std::clamp<std::int64_t>(kSeconds * 1'000'000'000 / period_ns, 1, 600));
@@ -46,7 +47,7 @@ void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
   encoded_format_ = encoded;
   const bool gray_as_yuv =
       info.desc.format == PixelFormat::gray8 && encoded != GST_VIDEO_FORMAT_GRAY8;
-  // Moved by us: videoconvert takes P010 apart by way of 16 bits.
+  // We convert P010 to planes ourselves, because videoconvert goes through 16 bits.
   const bool as_planes = alpha_plane || encoded == to_gst(planar_form(info.desc.format));
   const GstVideoFormat fed =
       gray_as_yuv ? GST_VIDEO_FORMAT_I420 : (as_planes ? encoded : to_gst(info.desc.format));
@@ -93,9 +94,10 @@ void EncodeBin::build(const EncoderSpec& spec, const StreamInfo& info,
   gst_element_link(last, sink);
 }
 
-/// The alpha plane as the luma of 4:2:0 pictures without colour, encoded as the others are: its
-/// keyframes are theirs, since neither looks ahead. Its stream says the same of its range as that
-/// of the colours, though its samples are in full range always: players compare what they say.
+/// Adds an encoder for the alpha plane as luma of 4:2:0 pictures without colour. Its key frames are
+/// those of the pictures, since neither encoder looks ahead. Its stream declares the same range as
+/// the colours', although its samples are always full range, because players compare the
+/// declarations.
 void EncodeBin::add_alpha_encoder(const EncoderSpec& spec, const StreamInfo& info,
                                   const EncodeSettings& settings) {
   StreamInfo alpha = info;
@@ -125,7 +127,7 @@ std::int64_t EncodeBin::stamp_for(const Frame& frame) {
   if (count_ == 0) first_pts_ns_ = frame.pts_ns;
   std::int64_t stamp = frame.pts_ns - first_pts_ns_;
   if (even_stamps_) stamp = static_cast<std::int64_t>(count_) * period_ns_;
-  // Encoders want rising times, whatever the input holds.
+  // Makes times rise, which encoders need, whatever the input has.
   return std::max(stamp, last_fed_ns_ + 1);
 }
 
@@ -163,7 +165,7 @@ std::optional<EncodedPicture> EncodeBin::pull(std::chrono::milliseconds wait) {
   if (!alpha_ || !picture_) return std::exchange(picture_, std::nullopt);
   std::optional<EncodedPicture> alpha = alpha_->pull(wait);
   if (!alpha) return std::nullopt;
-  // Whoever starts at a keyframe needs both of it.
+  // A decoder that starts at a key frame needs one of both streams.
   if (alpha->pts_ns != picture_->pts_ns || (picture_->keyframe && !alpha->keyframe)) {
     throw Error(ExitCode::write_failed,
                 name_ + ": the streams of colours and of transparency have other keyframes");

@@ -15,45 +15,45 @@
 #include "pipelines/gstreamer/frame_feed.h"
 #include "pipelines/gstreamer/gst_common.h"
 
-/// A pipeline that encodes frames, and gives each packet its frame's exact times back.
+/// A pipeline that encodes frames, and restores the exact times of each packet's frame.
 namespace equalux::gst {
 
-/// What an EncodeBin is made for.
+/// Settings of an EncodeBin.
 struct EncodeSettings {
   std::string name;  ///< starts messages: the output's path
   std::optional<int> quality;
   bool lossless = false;
-  AlphaForm alpha = AlphaForm::none;  ///< alpha_form(), where the container can hold that
-  /// For a stream that is watched as it is made: choose_streamed_format(), and no packet waits for
-  /// a later frame.
+  AlphaForm alpha = AlphaForm::none;  ///< alpha_form(), if the container can store that
+  /// True for a stream that is watched while it is made: choose_streamed_format(), and no packet
+  /// waits for a later frame.
   bool streamed = false;
 };
 
 /// One encoded picture; its memory belongs to the sample.
 struct EncodedPicture {
   SamplePtr sample;
-  SamplePtr alpha;  ///< of AlphaForm::second_stream; else null
+  SamplePtr alpha;  ///< for AlphaForm::second_stream; else null
   std::int64_t pts_ns = 0;
   std::int64_t dts_ns = 0;
   std::int64_t duration_ns = 0;
   bool keyframe = false;
 };
 
-/// One thread at a time.
+/// Encodes frames. One thread at a time.
 class EncodeBin {
  public:
-  /// Throws Error(usage, unavailable) where such frames cannot be encoded so.
+  /// Throws Error(usage, unavailable) where such frames cannot be encoded in this way.
   EncodeBin(const EncoderSpec& spec, const StreamInfo& info, const EncodeSettings& settings);
 
-  /// Copies a frame and hands it to the encoder. Call it while wants_frame().
+  /// Copies a frame and passes it to the encoder. To be called only while wants_frame().
   void push(const Frame& frame);
   [[nodiscard]] bool wants_frame() const {
     return feed_->wants_frame() && (!alpha_ || alpha_->wants_frame());
   }
-  /// The next frame that is pushed becomes a key frame.
+  /// Makes the next frame that is pushed a key frame.
   void force_keyframe();
-  /// Ends it before its time; one that hangs is left behind after `limit`. Nothing but the
-  /// destructor may follow.
+  /// Stops the encoder early; one that hangs is abandoned after `limit`. Only the destructor may
+  /// follow.
   void stop(std::chrono::milliseconds limit) noexcept {
     if (alpha_) alpha_->stop(limit);
     pipeline_.stop(limit);
@@ -64,25 +64,25 @@ class EncodeBin {
     if (alpha_) alpha_->end();
   }
 
-  /// The next packet, in decoding order; waits up to `wait`. Throws Error(write_failed,
+  /// Returns the next packet, in decoding order; waits up to `wait`. Throws Error(write_failed,
   /// unavailable) where the encoder failed.
   [[nodiscard]] std::optional<EncodedPicture> pull(std::chrono::milliseconds wait);
-  /// True when every packet is out.
+  /// True once every packet has come out.
   [[nodiscard]] bool drained() const {
     return gst_app_sink_is_eos(sink_) != FALSE && !picture_ && (!alpha_ || alpha_->drained());
   }
-  /// Frames that were pushed and have not come out; all of drained() encoders' are lost.
+  /// Number of frames that were pushed and have not come out; once drained(), those are lost.
   [[nodiscard]] std::size_t missing() const {
     return waiting_.size() + (alpha_ ? alpha_->missing() : 0);
   }
-  /// The colours of the encoded stream.
+  /// Colours of the encoded stream.
   [[nodiscard]] const GstVideoColorimetry& colorimetry() const { return encoded_color_; }
-  /// The layout of its pictures.
+  /// Pixel layout of the encoded stream.
   [[nodiscard]] GstVideoFormat format() const { return encoded_format_; }
 
  private:
   struct Fed {
-    std::int64_t fed_ns = 0;  // what GStreamer was told
+    std::int64_t fed_ns = 0;  // the time that GStreamer was given
     std::int64_t pts_ns = 0;
     std::int64_t duration_ns = 0;
   };
@@ -103,16 +103,16 @@ class EncodeBin {
   GstVideoColorimetry encoded_color_{};
   GstVideoFormat encoded_format_ = GST_VIDEO_FORMAT_UNKNOWN;
   bool even_stamps_ = false;
-  std::int64_t period_ns_ = 0;  // of one frame, by the stream's rate
-  std::deque<Fed> waiting_;     // fed, and not encoded yet; by time
+  std::int64_t period_ns_ = 0;  // duration of a frame, by the stream's rate
+  std::deque<Fed> waiting_;     // fed and not yet encoded; by time
   std::uint64_t count_ = 0;
   std::int64_t first_pts_ns_ = 0;
   std::int64_t last_fed_ns_ = -1;
   std::optional<std::int64_t> shift_ns_;  // that the encoder adds to all times
-  // Of a second stream that is the transparency.
+  // For transparency as a second stream.
   std::unique_ptr<EncodeBin> alpha_;
   Image alpha_plane_;                      // of packed RGB
-  std::optional<EncodedPicture> picture_;  // whose transparency is still to come
+  std::optional<EncodedPicture> picture_;  // whose transparency has not come yet
 };
 
 }  // namespace equalux::gst

@@ -108,7 +108,7 @@ bool has_format(const EncoderSpec& spec, GstVideoFormat format) {
   return std::find(spec.formats.begin(), spec.formats.end(), format) != spec.formats.end();
 }
 
-/// "4:2:0", "4:2:2 10-bit" and the like, for messages.
+/// Describes chroma for messages: "4:2:0", "4:2:2 10-bit" and the like.
 std::string chroma_name(GstVideoFormat format) {
   const GstVideoFormatInfo* info = gst_video_format_get_info(format);
   if (!GST_VIDEO_FORMAT_INFO_IS_YUV(info)) return gst_video_format_to_string(format);
@@ -118,7 +118,7 @@ std::string chroma_name(GstVideoFormat format) {
   return (GST_VIDEO_FORMAT_INFO_H_SUB(info, 1) == 0 ? "4:2:2" : "4:2:0") + bits;
 }
 
-/// The names of encoders that take a format, for messages.
+/// Lists the encoders that take a format, for messages.
 std::string takers(GstVideoFormat format) {
   std::string names;
   for (const EncoderSpec& spec : table()) {
@@ -138,7 +138,7 @@ std::string who_takes(GstVideoFormat format) {
   return "no encoder here does, write images such as frames/%05d.png";
 }
 
-/// Gray and RGB pictures of 16 bits, which would lose some.
+/// Refuses gray and RGB pictures of 16 bits, which would lose some.
 [[noreturn]] void refuse_deep(const EncoderSpec& spec, PixelFormat format) {
   throw Error(ExitCode::usage, "--encoder " + std::string(spec.name) + " does not take " +
                                    std::string(to_string(format)) + " pictures; " +
@@ -158,7 +158,7 @@ GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bo
   return chosen;
 }
 
-/// True where the element's own pads name such pictures.
+/// True where the element's pads accept such pictures.
 bool takes(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc& desc) {
   const std::unique_ptr<GstElementFactory, UnrefObject> factory(
       gst_element_factory_find(std::string(spec.element).c_str()));
@@ -206,7 +206,7 @@ AlphaForm alpha_form(const EncoderSpec& spec, const StreamInfo& info) {
     const bool fits = has_byte_samples(format) && has_format(spec, GST_VIDEO_FORMAT_BGRA);
     return fits ? spec.alpha : AlphaForm::none;
   }
-  // Which of them it takes is another matter with every version of GStreamer.
+  // Asks the pads, since the accepted formats differ between versions of GStreamer.
   return takes(spec, with_alpha(format), info.desc) ? spec.alpha : AlphaForm::none;
 }
 
@@ -225,7 +225,7 @@ const EncoderSpec* gpu_encoder(const StreamInfo& info) {
   } catch (const Error&) {
     return nullptr;
   }
-  // Its pads tell the largest sides that this device encodes.
+  // The pads tell the largest size that this device encodes.
   return takes(spec, spec.formats.front(), info.desc) ? &spec : nullptr;
 }
 
@@ -251,7 +251,7 @@ GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& 
   } else if (model == ColorModel::rgb) {
     chosen = choose_for_rgb(spec, from, lossless || spec.always_lossless);
   } else if (model == ColorModel::gray) {
-    chosen = spec.formats.front();  // its chroma says: none
+    chosen = spec.formats.front();  // its chroma position is unspecified
   } else if (model == ColorModel::yuv) {
     const auto same = std::find_if(spec.formats.begin(), spec.formats.end(),
                                    [&](auto format) { return same_samples(format, from); });
@@ -289,7 +289,7 @@ GstVideoFormat choose_streamed_format(const EncoderSpec& spec, const StreamInfo&
 namespace {
 
 /// True where the last of `count` parts of a side would have another number of chroma samples than
-/// the encoder and the decoder reckon with.
+/// encoder and decoder expect.
 bool parts_differ(int side, int count, int shift) {
   const int unit = 1 << shift;
   const int start = static_cast<int>(static_cast<std::int64_t>(side) * (count - 1) / count);
@@ -302,7 +302,7 @@ void fill_in(std::string& value, std::string_view mark, int number) {
   }
 }
 
-/// What stands for {q}, {slices}, {gop} and {crc}.
+/// Values for {q}, {slices}, {gop} and {crc} in settings.
 struct SettingNumbers {
   int quality = 0;
   int slices = 0;
@@ -322,7 +322,7 @@ void set_all(GstElement* encoder, const EncoderSpec& spec, std::string_view sett
     fill_in(value, "{slices}", numbers.slices);
     fill_in(value, "{gop}", numbers.key_distance);
     fill_in(value, "{crc}", numbers.slice_checks);
-    // Other versions of GStreamer may lack one; what it tunes then stays as it is.
+    // Some versions of GStreamer lack a property; what it tunes then stays at its default.
     GObjectClass* type = G_OBJECT_GET_CLASS(encoder);
     if (g_object_class_find_property(type, property.c_str()) != nullptr) {
       gst_util_set_object_arg(G_OBJECT(encoder), property.c_str(), value.c_str());
@@ -339,7 +339,7 @@ int slices_for(int width, int height, int chroma_shift_x, int chroma_shift_y) {
   constexpr int kUsual = 4;
   constexpr int kMost = 64;
   if (std::min(width, height) < kSmallestSide) return 1;
-  // libav tries rows of slices, and in each from as many columns to twice as many.
+  // libav tries rows of slices, and for each from as many columns to twice as many.
   for (int rows = 2; rows * rows <= kMost; ++rows) {
     if (parts_differ(height, rows, chroma_shift_y)) continue;
     for (int columns = rows; columns <= 2 * rows && rows * columns <= kMost; ++columns) {
@@ -361,8 +361,8 @@ ElementPtr make_encoder(const EncoderSpec& spec, const ImageDesc& desc, GstVideo
   numbers.quality = quality.value_or(spec.quality ? spec.quality->standard : 0);
   numbers.slices =
       slices_for(desc.width, desc.height, shift(info->w_sub[1]), shift(info->h_sub[1]));
-  // With checks comes version 3 of the stream, which libavcodec writes wrong for a single row or
-  // column; such a frame is all zeros when it is read.
+  // Leaves out checksums for a single row or column. They need version 3 of the stream, which
+  // libavcodec writes wrong for those: such a frame reads as all zeros.
   numbers.slice_checks = std::min(desc.width, desc.height) > 1 ? 1 : 0;
   set_all(encoder.get(), spec, lossless && !spec.always_lossless ? spec.lossless : spec.settings,
           numbers);

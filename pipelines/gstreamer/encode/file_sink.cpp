@@ -22,15 +22,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// An encoder that delivers nothing for so long, while it should, has stalled.
+/// Time after which an encoder that should deliver and does not counts as stalled.
 constexpr auto kStall = 20s;
-/// The same once the run is being stopped, and how long it may take to stop then.
+/// The same time once the run is being stopped, and the limit for stopping.
 constexpr auto kStallWhenStopped = 4s;
 constexpr auto kStopWhenStopped = 500ms;
-/// How long write() waits for the encoder before it looks again.
+/// Interval at which write() checks the encoder while it waits.
 constexpr auto kLook = 2ms;
 
-/// Where the file can have the encoder's transparency.
+/// Returns where the file can store the encoder's transparency.
 gst::AlphaForm kept_alpha(const gst::EncoderSpec& spec, const StreamInfo& info,
                           const std::string& path) {
   const gst::AlphaForm form = gst::alpha_form(spec, info);
@@ -38,7 +38,7 @@ gst::AlphaForm kept_alpha(const gst::EncoderSpec& spec, const StreamInfo& info,
   return fits ? form : gst::AlphaForm::none;
 }
 
-/// The packet that a sample holds, for as long as this lives.
+/// Maps the packet of a sample during its lifetime.
 class MappedPacket {
  public:
   MappedPacket(const gst::SamplePtr& sample, const std::string& path)
@@ -88,7 +88,7 @@ class FileSink final : public Sink {
   }
   std::string name() const override { return options_.path; }
   std::string why_opaque(const StreamInfo& info) const override;
-  /// A container takes the orientation of the file whose streams it copies; webm has none.
+  /// A container takes over the orientation of the file whose streams it copies; webm has none.
   bool keeps_orientation(const StreamInfo& info) const override {
     return !info.container_path.empty() && !is_webm(options_.path);
   }
@@ -109,7 +109,7 @@ class FileSink final : public Sink {
   FileSinkOptions options_;
   StreamInfo info_;
   const gst::EncoderSpec* spec_ = nullptr;
-  ReadStop stop_;  // of the writer's reads
+  ReadStop stop_;  // for the writer's reads
   std::unique_ptr<ContainerWriter> writer_;
   std::unique_ptr<gst::EncodeBin> encoder_;
   std::vector<std::byte> codec_data_;  // of the first segment
@@ -118,7 +118,7 @@ class FileSink final : public Sink {
   gst::Patience patience_;
   bool stalled_ = false;
   bool started_ = false;
-  bool checked_ = false;  // that this segment's codec data are those of the first
+  bool checked_ = false;  // this segment's codec data were compared with those of the first
 };
 
 void FileSink::open(const StreamInfo& info) {
@@ -181,7 +181,8 @@ void FileSink::choose_encoder() {
   spec_ = &gst::encoder_spec(name);
 }
 
-/// A GPU that nobody asked for may have no encoder left: some take a few streams at a time.
+/// Falls back to the CPU where the GPU was chosen automatically: some can encode only a few streams
+/// at a time.
 void FileSink::start_first_encoder() {
   const std::string name(spec_->name);
   if (!options_.encoder.empty() || name == default_encoder(options_.path)) {
@@ -229,7 +230,8 @@ void FileSink::read_resume(std::uint64_t& packets, std::vector<std::byte>& codec
   throw CannotResume(options_.path + ": what was noted of its packets is damaged");
 }
 
-/// One head describes all packets of the file, so every segment's encoder must agree on it.
+/// Checks that this segment's encoder has the codec data of the first, since one head describes all
+/// packets of the file.
 void FileSink::check_codec_data(const GstSample* sample) {
   if (std::exchange(checked_, true) || codec_data_of(sample) == codec_data_) return;
   const std::string what = options_.path + ": the encoder describes its stream in another way";
@@ -253,7 +255,8 @@ void FileSink::start_writer(std::vector<std::byte> codec_data) {
   video.colorimetry = info_.colorimetry;
   video.encoder_colorimetry = gst::colorimetry_text(encoded_color_);
   video.rgb = encoded_color_.matrix == GST_VIDEO_COLOR_MATRIX_RGB;
-  // A file's samples keep what the file says. RGB became YCbCr here, and of a camera we know more.
+  // Samples of a file keep the tags that the file has. RGB was converted to YCbCr here, and the
+  // matrix of a camera is known.
   video.says_matrix = info_.live || traits(info_.desc.format).model == ColorModel::rgb;
   video.field_order = info_.field_order;
   video.alpha_beside = kept_alpha(*spec_, info_, options_.path) == gst::AlphaForm::second_stream;
@@ -304,7 +307,7 @@ std::string FileSink::checkpoint() {
   return json_text(nlohmann::json{{"packets", packets}, {"codec-data", codec_data}});
 }
 
-/// What the encoder gave before it stalled can be played, and stays.
+/// Ends a wait for a stalled encoder; what it delivered before is playable and stays.
 void FileSink::check_patience(const char* what) {
   if (!patience_.is_over(kStall, kStallWhenStopped)) return;
   stalled_ = true;

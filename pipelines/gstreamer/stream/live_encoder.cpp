@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long a wait for a packet lasts before it is asked whether a newer frame has come.
+/// Interval at which a wait for a packet checks for a newer frame.
 constexpr auto kPacketLook = 2ms;
-/// An encoder that takes nothing for so long has stalled, and how long one may take to stop.
+/// Time after which an encoder that takes nothing counts as stalled, and the limit for stopping.
 constexpr auto kEncoderStall = 20s;
 constexpr auto kEncoderStop = 500ms;
 
@@ -64,7 +64,7 @@ void LiveEncoder::set_wanted(bool wanted) {
 
 bool LiveEncoder::is_wanted() const {
   const std::lock_guard lock(mutex_);
-  return (wanted_ || failure_) && !stop_;  // offer() tells of a failure.
+  return (wanted_ || failure_) && !stop_;  // offer() throws the failure.
 }
 
 void LiveEncoder::force_keyframe() {
@@ -77,7 +77,7 @@ StreamCounts LiveEncoder::counts() const {
   return counts_;
 }
 
-/// Takes the frame that waits, or waits for one; false at the end.
+/// Takes the waiting frame, or waits for one; returns false at the end.
 bool LiveEncoder::next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return is_waiting_ || stop_; });
@@ -92,7 +92,7 @@ bool LiveEncoder::next() {
   return true;
 }
 
-/// True where there was a packet.
+/// Passes on a packet; returns false where there was none.
 bool LiveEncoder::hand_on(std::chrono::milliseconds wait) {
   bool any = false;
   while (const std::optional<EncodedPicture> picture = bin_.pull(any ? 0ms : wait)) {

@@ -13,16 +13,16 @@
 
 #include "pipelines/gstreamer/encode/encode_bin.h"
 
-/// An encoder that is never waited for.
+/// An encoder for which the caller never waits.
 namespace equalux::gst {
 
-/// What became of the frames that were offered while they were wanted.
+/// Counts of the frames that were offered while frames were wanted.
 struct StreamCounts {
   std::uint64_t frames = 0;   ///< encoded
-  std::uint64_t dropped = 0;  ///< a newer one came before the encoder was free
+  std::uint64_t dropped = 0;  ///< replaced by a newer one before the encoder was free
 };
 
-/// Encodes the newest frame in a thread of its own, while somebody wants it. Any thread may call.
+/// Encodes the newest frame in a thread of its own, while frames are wanted. Any thread may call.
 class LiveEncoder {
  public:
   /// `take` gets each packet, in the encoder's thread. Throws as EncodeBin's constructor.
@@ -32,16 +32,17 @@ class LiveEncoder {
   LiveEncoder(const LiveEncoder&) = delete;
   LiveEncoder& operator=(const LiveEncoder&) = delete;
 
-  /// Copies a frame, in place of one that still waits. Nothing is done while none is wanted. Throws
-  /// what the encoder has thrown since the last call.
+  /// Copies a frame, which replaces one that still waits. Does nothing while frames are not wanted.
+  /// Throws what the encoder has thrown since the last call.
   void offer(const Frame& frame);
-  /// Whether frames are wanted; none are at first. The first one behind a pause is a key frame.
+  /// Sets whether frames are wanted; initially they are not. The first one after a pause is a key
+  /// frame.
   void set_wanted(bool wanted);
   /// True where offer() has something to do.
   [[nodiscard]] bool is_wanted() const;
-  /// The next frame that is encoded becomes a key frame.
+  /// Makes the next frame that is encoded a key frame.
   void force_keyframe();
-  /// Ends the thread; no packet comes from then on.
+  /// Ends the thread; no packet comes after that.
   void stop() noexcept;
   [[nodiscard]] StreamCounts counts() const;
 
@@ -65,7 +66,7 @@ class LiveEncoder {
   StreamCounts counts_;
   std::exception_ptr failure_;
 
-  // The thread's own.
+  // Used by the thread only.
   Frame now_;
   Image now_pixels_;
   std::thread thread_;

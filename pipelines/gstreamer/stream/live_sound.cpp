@@ -14,13 +14,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How often a feed is asked; a packet of AAC is 21 ms.
+/// Interval at which a feed is asked; a packet of AAC is 21 ms.
 constexpr auto kLook = 10ms;
-/// How far before the frames a file's sound may be, so that encoding it takes no time from them.
+/// How far a file's sound may be ahead of the frames; more would take time from them for encoding.
 constexpr std::int64_t kLead = 100'000'000;
-/// Sound that is so late counts as missing.
+/// Delay from which sound counts as missing.
 constexpr std::int64_t kMissing = 400'000'000;
-constexpr std::int64_t kSilence = 50'000'000;  ///< the longest piece of it
+constexpr std::int64_t kSilence = 50'000'000;  ///< longest piece of silence
 constexpr int kBitsASecond = 128'000;
 
 struct AacEncoder {
@@ -65,7 +65,7 @@ class LiveSound::Encoder {
     gst_app_src_push_buffer(GST_APP_SRC(source_), buffer);
   }
 
-  /// The next packet, if one is ready. Throws Error(unavailable, write_failed).
+  /// Returns the next packet, if one is ready. Throws Error(unavailable, write_failed).
   std::optional<EncodedSound> pull() {
     SamplePtr sample(gst_app_sink_try_pull_sample(GST_APP_SINK(sink_), 0));
     if (!sample) {
@@ -82,7 +82,7 @@ class LiveSound::Encoder {
   }
 
  private:
-  /// Keeps times positive, also of sound that begins before the first frame.
+  /// Offset that keeps times positive, also of sound that begins before the first frame.
   static constexpr std::int64_t kBase = 3'600'000'000'000;
 
   Pipeline pipeline_;

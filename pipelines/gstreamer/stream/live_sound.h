@@ -15,7 +15,7 @@
 #include "pipelines/core/sound.h"
 #include "pipelines/gstreamer/gst_common.h"
 
-/// The sound of a stream, encoded while somebody hears it.
+/// The sound of a stream, encoded while somebody listens.
 namespace equalux::gst {
 
 /// One packet of AAC, without a header of its own.
@@ -29,7 +29,7 @@ struct EncodedSound {
 /// while, silence takes its place, so that no muxer or player waits. Any thread may call.
 class LiveSound {
  public:
-  /// Whether sound lies still until the frames have come that far, as a file's does.
+  /// Whether sound waits until the frames reach its time, as a file's does.
   enum class Pace { as_it_comes, with_frames };
 
   /// `take` gets each packet, in this object's thread.
@@ -39,18 +39,18 @@ class LiveSound {
   LiveSound(const LiveSound&) = delete;
   LiveSound& operator=(const LiveSound&) = delete;
 
-  /// The frames have come up to here.
+  /// Sets the time that the frames have reached.
   void set_position(std::int64_t pts_ns);
-  /// Whether somebody hears it; nobody does at first.
+  /// Sets whether somebody listens; initially nobody does.
   void set_wanted(bool wanted);
-  /// Ends the thread; no packet comes from then on.
+  /// Ends the thread; no packet comes after that.
   void stop() noexcept;
 
-  /// Empty where GStreamer encodes AAC here, else what to install.
+  /// Empty where GStreamer can encode AAC here, else what to install.
   [[nodiscard]] static std::string why_absent();
 
  private:
-  /// AAC out of samples; the thread's own.
+  /// Encodes samples as AAC; used by the thread only.
   class Encoder;
 
   void work();
@@ -69,7 +69,7 @@ class LiveSound {
   bool stop_ = false;
   std::optional<std::int64_t> position_ns_;
 
-  // The thread's own.
+  // Used by the thread only.
   std::optional<SoundChunk> waiting_;
   std::optional<std::int64_t> end_ns_;  // of what has been encoded since the last pause
   std::thread thread_;

@@ -6,8 +6,8 @@
 namespace equalux::gst {
 namespace {
 
-/// How far stamps may lie before or behind the clock until they are set again: a gap in the input,
-/// or a clock of a camera's that runs at another rate.
+/// Distance between timestamps and the clock from which timestamps are set anew: after a gap in the
+/// input, or where a camera's clock runs at another rate.
 constexpr std::int64_t kMostAhead = 50'000'000;
 constexpr std::int64_t kMostBehind = 250'000'000;
 
@@ -47,7 +47,7 @@ bool PacketSource::push(const EncodedPicture& picture) {
   BufferPtr buffer(gst_buffer_copy(gst_sample_get_buffer(picture.sample.get())));
   GST_BUFFER_PTS(buffer.get()) = GST_BUFFER_DTS(buffer.get()) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_DURATION(buffer.get()) = static_cast<GstClockTime>(picture.duration_ns);
-  // Without a clock, before the pipeline plays, the appsrc sets its stamp.
+  // Without a clock, before the pipeline plays, the appsrc sets the timestamp.
   GstClock* clock = gst_element_get_clock(element_.get());
   if (clock != nullptr) {
     const auto now = static_cast<std::int64_t>(gst_clock_get_time(clock) -
@@ -72,7 +72,7 @@ bool SoundSource::push(const EncodedSound& sound, const StreamStamps& stamps) {
   }
   BufferPtr buffer(gst_buffer_copy(gst_sample_get_buffer(sound.sample.get())));
   GST_BUFFER_PTS(buffer.get()) = GST_BUFFER_DTS(buffer.get()) = GST_CLOCK_TIME_NONE;
-  // Before the pipeline plays, the appsrc sets the stamp, as of pictures.
+  // Before the pipeline plays, the appsrc sets the timestamp, as for pictures.
   GstClock* clock = gst_element_get_clock(element_.get());
   if (clock != nullptr) {
     gst_object_unref(clock);

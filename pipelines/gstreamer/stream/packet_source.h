@@ -12,13 +12,14 @@
 /// The start of a pipeline that sends packets: an appsrc that plays them as they come.
 namespace equalux::gst {
 
-/// Sets the stamps of packets by a pipeline's clock: evenly, as the frames' own times have it, and
-/// near the time at which they come.
+/// Computes timestamps of packets on a pipeline's clock: spaced as the frames' own times, and near
+/// the time at which they arrive.
 class StreamStamps {
  public:
-  /// The running time of a packet of `pts_ns` that comes at running time `now_ns`; rising.
+  /// Returns the running time for a packet of `pts_ns` that arrives at running time `now_ns`;
+  /// always rising.
   [[nodiscard]] std::int64_t at(std::int64_t pts_ns, std::int64_t now_ns);
-  /// The running time of sound of `pts_ns`; nothing before the first packet of a picture.
+  /// Returns the running time for sound of `pts_ns`; nothing before the first picture's packet.
   [[nodiscard]] std::optional<std::int64_t> beside(std::int64_t pts_ns) const {
     return started_ ? std::optional(pts_ns + shift_ns_) : std::nullopt;
   }
@@ -29,19 +30,19 @@ class StreamStamps {
   std::int64_t last_ns_ = 0;
 };
 
-/// One thread at a time.
+/// Feeds packets to an appsrc. One thread at a time.
 class PacketSource {
  public:
-  /// Sets the appsrc up, whose pipeline has not started; it lives as long as this.
+  /// Sets up the appsrc, whose pipeline must not have started and must live as long as this object.
   explicit PacketSource(GstElement* appsrc);
 
-  /// Hands a packet on; never waits. False where it was dropped, since what is behind the appsrc
-  /// does not take those before it: then all that follow up to a key frame are.
+  /// Passes a packet on; never waits. Returns false where it was dropped, because the pipeline does
+  /// not take earlier ones; then all packets up to the next key frame are dropped.
   bool push(const EncodedPicture& picture);
   void end() { gst_app_src_end_of_stream(source()); }
   [[nodiscard]] const StreamStamps& stamps() const { return stamps_; }
 
-  /// Packets that nothing has taken yet.
+  /// True where too many packets are waiting.
   [[nodiscard]] bool is_full() const { return waiting() >= kMostWaiting; }
   [[nodiscard]] std::uint64_t waiting() const {
     return gst_app_src_get_current_level_buffers(source());
@@ -56,16 +57,16 @@ class PacketSource {
   ElementPtr element_;
   CapsPtr caps_;
   StreamStamps stamps_;
-  bool broken_ = true;  // what comes is no use before a key frame
+  bool broken_ = true;  // packets before the next key frame are useless
 };
 
-/// The same for the sound beside it. One thread at a time.
+/// Feeds the sound beside it. One thread at a time.
 class SoundSource {
  public:
   explicit SoundSource(GstElement* appsrc);
 
-  /// Hands a packet on, at its time by the pictures' stamps; never waits. False where it was
-  /// dropped, since those before it are not taken, or no picture has gone first.
+  /// Passes a packet on, at its time by the pictures' timestamps; never waits. Returns false where
+  /// it was dropped, because earlier ones are not taken, or no picture has gone first.
   bool push(const EncodedSound& sound, const StreamStamps& stamps);
   void end() { gst_app_src_end_of_stream(source()); }
 

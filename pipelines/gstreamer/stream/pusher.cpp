@@ -18,16 +18,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long the other end may take until it takes packets, and how many of them say that it does.
+/// Time that the other end may need until it takes packets, and the number of packets that proves
+/// it.
 constexpr auto kConnect = 10s;
 constexpr std::uint64_t kTaken = 8;
-/// One that takes none for so long, while there are some, is lost.
+/// Time after which a connection that takes no waiting packets counts as lost.
 constexpr auto kPushStall = 10s;
 constexpr auto kPushLook = 50ms;
 constexpr auto kStopPush = 2s;
-/// How long the last packets may take.
+/// Time that the last packets may take.
 constexpr auto kLastPush = 3s;
-/// Between two attempts, doubled each time.
+/// Wait between two attempts, doubled each time.
 constexpr auto kFirstWait = std::chrono::milliseconds(500);
 constexpr auto kMostWait = std::chrono::milliseconds(10'000);
 
@@ -66,10 +67,11 @@ void require_elements(PushProtocol protocol) {
 
 class Pusher;
 
-/// What a pipeline's elements are told of; an element that does not stop may outlive the pusher.
+/// State that handlers of a pipeline's elements share; an element that does not stop may outlive
+/// the pusher.
 struct PushLink {
   std::mutex mutex;
-  Pusher* pusher = nullptr;              // null once nothing more is to be told
+  Pusher* pusher = nullptr;              // null once nothing more is to be reported
   std::atomic<std::uint64_t> taken = 0;  // packets
 };
 using SharedLink = std::shared_ptr<PushLink>;
@@ -148,13 +150,13 @@ class Pusher final : public PacketSender {
   PushedStream stream_;
   Tracks tracks_;
   PacketMaker* maker_;
-  SharedLink link_;  // of the attempt that is under way
+  SharedLink link_;  // of the current attempt
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::unique_ptr<PacketSource> packets_;  // null where there is no connection to be made
-  std::unique_ptr<SoundSource> sound_;     // beside them; null where there is none
-  bool started_ = false;                   // the first attempt has, or has failed
+  std::unique_ptr<PacketSource> packets_;  // null while no connection is being made
+  std::unique_ptr<SoundSource> sound_;     // null where there is no sound
+  bool started_ = false;                   // the first attempt has succeeded or failed
   bool connected_ = false;
   bool ever_ = false;
   bool ending_ = false;
@@ -168,7 +170,7 @@ class Pusher final : public PacketSender {
   std::thread thread_;
 };
 
-/// What listens does so before there is a packet.
+/// Waits for the first attempt; a listening one starts before there is a packet.
 void Pusher::wait_for_start() {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, kConnect, [this] { return started_; });
@@ -222,7 +224,7 @@ GstElement* Pusher::add_muxer(Pipeline& pipeline, GstElement* last) const {
   if (stream_.protocol == PushProtocol::rtsp) return last;
   const bool rtmp = stream_.protocol == PushProtocol::rtmp;
   GstElement* muxer = add_to(pipeline.get(), make_element(rtmp ? "flvmux" : "mpegtsmux"));
-  // Datagrams of SRT hold seven packets of a transport stream.
+  // A datagram of SRT holds seven packets of a transport stream.
   if (rtmp) g_object_set(muxer, "streamable", TRUE, nullptr);
   if (!rtmp) g_object_set(muxer, "alignment", 7, nullptr);
   gst_element_link(last, muxer);
@@ -232,7 +234,7 @@ GstElement* Pusher::add_muxer(Pipeline& pipeline, GstElement* last) const {
 GstElement* Pusher::build(Pipeline& pipeline) {
   GstElement* source = add_to(pipeline.get(), make_element("appsrc"));
   GstElement* parser = add_to(pipeline.get(), make_element("h264parse"));
-  // Whoever joins later needs the parameters, too.
+  // Repeats the parameter sets, which later viewers need, too.
   g_object_set(parser, "config-interval", -1, nullptr);
   gst_element_link(source, parser);
   GstElement* sink = make_sink(pipeline);
@@ -315,7 +317,7 @@ Error Pusher::no_answer() const {
                                        std::to_string(stream_.port) + " does not answer"};
 }
 
-/// What the first attempt's end says to who started it.
+/// Returns the error of the first attempt, for the caller that started it.
 Error Pusher::first_failure(const Error& end) const {
   return {ExitCode::cannot_create,
           end.what() + std::string(stream_.listens
@@ -323,13 +325,13 @@ Error Pusher::first_failure(const Error& end) const {
                                        : "; is the address right, and does its server take it?")};
 }
 
-/// Sends until the end, and says what that was.
+/// Sends until the end, and returns what ended it.
 Error Pusher::push_once() {
   Pipeline pipeline;
   Messages messages(pipeline.get());
   link_ = std::make_shared<PushLink>();
   link_->pusher = this;
-  // Set up before it starts, as it has to be.
+  // To be set up before the pipeline starts.
   auto packets = std::make_unique<PacketSource>(build(pipeline));
   std::unique_ptr<SoundSource> sound;
   if (tracks_ == Tracks::pictures_and_sound) {
@@ -348,9 +350,9 @@ Error Pusher::push_once() {
   auto moved = Clock::now();
   std::uint64_t taken = 0;
   while (packets_ && !stop_ && !messages.failed() && !messages.ended()) {
-    // rtspclientsink goes on where its server has hung up, and sends to nobody.
+    // rtspclientsink continues after its server has hung up, and sends to nobody.
     if (messages.warned_of_resource()) break;
-    // One packet at a time waits where all is well.
+    // At most one packet waits while all is well.
     const bool idle = packets_->waiting() < 2;
     lock.unlock();
     if (stream_.listens || link_->taken >= kTaken) set_connected();
@@ -384,7 +386,7 @@ Error Pusher::push_once() {
           name_ + ": " + stream_.host + " port " + std::to_string(stream_.port) + " takes no more"};
 }
 
-/// False once the end has come.
+/// Waits; returns false once the end has come.
 bool Pusher::pause(std::chrono::milliseconds wait) {
   std::unique_lock lock(mutex_);
   return !changed_.wait_for(lock, wait, [this] { return stop_; });

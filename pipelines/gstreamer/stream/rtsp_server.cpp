@@ -24,13 +24,13 @@ constexpr const char* kRole = "viewer";
 constexpr const char* kSeen = "equalux-seen";
 constexpr guint kMostSessions = 32;
 constexpr guint kCleanUpSeconds = 2;
-/// A client that takes nothing for so long is let go.
+/// Time after which a client that takes nothing is disconnected.
 constexpr auto kStuck = 5s;
-/// How long the end of the stream may take to reach the clients.
+/// Time that the end of the stream may need to reach the clients.
 constexpr auto kLastPackets = 1s;
 constexpr auto kGoodbye = 100ms;
 
-/// What the threads of the server share; signals' handlers keep it alive.
+/// State that the server's threads share; signal handlers keep it alive.
 class Viewers {
  public:
   explicit Viewers(PacketMaker& maker) : maker_(&maker) {}
@@ -44,7 +44,7 @@ class Viewers {
     Viewed viewed{.media = media, .packets = std::make_unique<PacketSource>(source.get())};
     if (sound) viewed.sound = std::make_unique<SoundSource>(sound.get());
     pipelines_.push_back(std::move(viewed));
-    // One key frame is what a client's answer to DESCRIBE is made of.
+    // The answer to a client's DESCRIBE needs one key frame.
     maker_->force_keyframe();
     tell_wanted();
   }
@@ -73,7 +73,7 @@ class Viewers {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
     for (Viewed& each : pipelines_) {
-      // The first one goes into a pipeline that takes no more before somebody plays it.
+      // Before a client plays, its pipeline takes only the first packet, a key frame.
       if (!each.plays && (each.has_first || !picture.keyframe)) continue;
       if (each.packets->push(picture)) {
         each.has_first = true;
@@ -102,14 +102,14 @@ class Viewers {
     }
   }
 
-  /// No packet is asked for from now on.
+  /// Stops asking the maker for packets.
   void detach() {
     const std::lock_guard lock(mutex_);
     maker_ = nullptr;
     pipelines_.clear();
   }
 
-  /// True for a client that has taken nothing for long.
+  /// True for a client that has taken nothing for a long time.
   [[nodiscard]] bool is_stuck(const GstRTSPClient* client) const {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
@@ -142,8 +142,8 @@ class Viewers {
     bool has_first = false;
     bool has_first_sound = false;
     bool plays = false;
-    const GstRTSPClient* client = nullptr;  // who plays it; only compared
-    Clock::time_point taken{};              // when the last packet was
+    const GstRTSPClient* client = nullptr;  // the client that plays it; only compared
+    Clock::time_point taken{};              // time of the last packet
   };
 
   void tell_wanted() {
@@ -162,7 +162,7 @@ class Viewers {
 
 using SharedViewers = std::shared_ptr<Viewers>;
 
-/// Has a signal call `handler` with what all share, for as long as the object lives.
+/// Connects a signal to `handler` with the shared state, for as long as the object lives.
 void connect(gpointer object, const char* signal, GCallback handler, const SharedViewers& viewers) {
   g_signal_connect_data(
       object, signal, handler, new SharedViewers(viewers),
@@ -188,7 +188,7 @@ void on_play(GstRTSPClient* client, GstRTSPContext* context, gpointer data) {
   shared(data)->play(context->media, client, is_new);
 }
 
-/// A client that has hung up looks no more, whatever its sessions' time says.
+/// Forgets a client that has hung up, before its session times out.
 void on_closed(GstRTSPClient* client, gpointer) {
   gst_rtsp_client_session_filter(
       client, [](GstRTSPClient*, GstRTSPSession*, gpointer) { return GST_RTSP_FILTER_REMOVE; },
@@ -209,7 +209,7 @@ struct UnrefSource {
     g_source_unref(source);
   }
 };
-/// The address of a server at `port`, as a client on the way that `listen` stands for writes it.
+/// Returns the address by which a client reaches a server at `port` through `listen`.
 std::string client_address(const ServedStream& stream, int port) {
   std::string host = stream.listen;
   if (host == "0.0.0.0" || host == "::") host = g_get_host_name();
@@ -287,7 +287,7 @@ class RtspServer final : public PacketSender {
                      ? "( appsrc name=packets ! rtph264pay name=pay0 pt=96 config-interval=-1 )"
                      : "( appsrc name=packets ! rtph264pay name=pay0 pt=96 config-interval=-1 "
                        "appsrc name=sound ! rtpmp4gpay name=pay1 pt=97 )");
-    // A pipeline for each client: one that is shared waits for a client that takes nothing.
+    // Makes one pipeline for each client: a shared one would wait for a client that takes nothing.
     gst_rtsp_media_factory_set_shared(factory, FALSE);
     gst_rtsp_media_factory_set_protocols(
         factory,
@@ -297,7 +297,7 @@ class RtspServer final : public PacketSender {
       gst_rtsp_media_factory_add_role(factory, kRole, GST_RTSP_PERM_MEDIA_FACTORY_ACCESS,
                                       G_TYPE_BOOLEAN, TRUE, GST_RTSP_PERM_MEDIA_FACTORY_CONSTRUCT,
                                       G_TYPE_BOOLEAN, TRUE, nullptr);
-      // Digest alone: with the other method the password itself goes over the network.
+      // Digest authentication only, since Basic sends the password itself over the network.
       const ObjectPtr<GstRTSPAuth> auth(gst_rtsp_auth_new());
       gst_rtsp_auth_set_supported_methods(auth.get(), GST_RTSP_AUTH_DIGEST);
       GstRTSPToken* token =

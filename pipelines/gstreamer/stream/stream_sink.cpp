@@ -48,7 +48,7 @@ class StreamSink final : public Sink, gst::PacketMaker {
   std::string summary() const override { return summary_; }
 
  private:
-  // Of gst::PacketMaker.
+  // Methods of gst::PacketMaker.
   void set_wanted(bool wanted) override {
     encoder_->set_wanted(wanted);
     if (sound_) sound_->set_wanted(wanted);
@@ -107,7 +107,8 @@ void StreamSink::start_encoder(const StreamInfo& info) {
       logger().debug("{}: encoded by {}", name_, spec->name);
       return;
     } catch (const Error& error) {
-      // One that nobody asked for may have no room left: some take a few streams at a time.
+      // Falls back where the GPU's encoder was chosen automatically: some can encode only a few
+      // streams at a time.
       logger().warn("{}; {} encodes {}", error.what(), kDefaultEncoder, name_);
     }
   }
@@ -130,7 +131,7 @@ void StreamSink::tell_of_changes(const StreamInfo& info) const {
   }
 }
 
-/// Sound comes with a live source, or out of the file that the frames come from.
+/// Takes sound from a live source, or from the file that the frames come from.
 void StreamSink::start_sound(const StreamInfo& info) {
   if (options_.mute) return;
   std::shared_ptr<SoundFeed> feed = info.sound;
@@ -169,7 +170,7 @@ void StreamSink::close() {
                 (sent.viewers ? "slow viewers" : "the connection") + " did not take";
   }
   if (sent.reconnects > 0) summary_ += "; " + std::to_string(sent.reconnects) + " reconnected";
-  encoder_->stop();  // Its thread sends no more from here on.
+  encoder_->stop();  // Its thread sends nothing after this.
   if (sound_) sound_->stop();
   sender_.reset();
   encoder_.reset();

@@ -15,7 +15,7 @@
 namespace equalux {
 namespace {
 
-constexpr int kBandRows = 64;  // A multiple of 4: whole chroma rows, of both fields.
+constexpr int kBandRows = 64;  // a multiple of 4: whole chroma rows, of both fields
 
 ImageView bgr_rows(cv::Mat& picture, int top, int rows) {
   ImageView view;

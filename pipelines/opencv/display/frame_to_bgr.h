@@ -6,8 +6,8 @@
 /// Frames of every format as pictures for a screen.
 namespace equalux {
 
-/// Fills `to` (allocated as CV_8UC3 where it is not yet of that size) with `from`, as
-/// convert_to_rgb() does, on all of OpenCV's threads. Float planes show their first plane, its
+/// Fills `to` (allocated as CV_8UC3 unless it has that size already) with `from`, as
+/// convert_to_rgb() does, on all of OpenCV's threads. Of float planes the first is shown, its
 /// smallest value black and its largest white.
 void frame_to_bgr(const ConstImageView& from, FieldOrder field_order, cv::Mat& to);
 

@@ -14,8 +14,8 @@ namespace equalux {
 
 namespace {
 
-/// Pictures on their way, kept by the thread that makes them: viewers get the same sizes again and
-/// again, and new memory costs more than a millisecond a picture of 1920x1080.
+/// Intermediate pictures, kept per thread: viewers request the same sizes again and again, and new
+/// memory costs more than a millisecond per picture of 1920x1080.
 struct Canvas {
   cv::Mat before;
   cv::Mat after;

@@ -31,10 +31,10 @@ using namespace std::chrono_literals;
 
 constexpr const char* kWindow = "equalux";
 constexpr auto kTitlePeriod = 500ms;
-constexpr auto kPumpSlice = 15ms;  // how late a key or a cancel may be noticed
+constexpr auto kPumpSlice = 15ms;  // longest delay until a key or a cancel is noticed
 constexpr auto kLongestHold = 2s;  // of the last frame
 
-/// A copy of a frame, converted for the screen when somebody looks at it.
+/// A copy of a frame, converted for the screen when it is shown.
 class Picture {
  public:
   void keep(const ConstImageView& view, FieldOrder field_order) {
@@ -49,7 +49,7 @@ class Picture {
     converted_ = true;
     return bgr_;
   }
-  /// What a still of it holds: the samples themselves where a still can hold them.
+  /// Returns what a still of the frame stores: the samples themselves if a still can hold them.
   [[nodiscard]] ConstImageView for_still() {
     const ConstImageView raw = std::as_const(raw_).view();
     const ColorModel model = traits(raw.desc.format).model;
@@ -77,7 +77,7 @@ class Picture {
   bool converted_ = false;
 };
 
-/// Names of the next two stills that do not exist yet, of this second.
+/// Returns names of the next two stills that do not exist yet, for this second.
 std::array<std::string, 2> still_names(const std::string& folder) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -157,7 +157,7 @@ class WindowSink final : public Sink {
   void cancel() noexcept override { cancelled_ = true; }
 
  private:
-  /// The picture's size where its pixels are drawn square.
+  /// Returns the picture's size if its pixels are drawn square.
   static cv::Size square_pixels(const StreamInfo& info) {
     const double aspect = info.pixel_aspect.value();
     cv::Size size(info.desc.width, info.desc.height);
@@ -167,7 +167,8 @@ class WindowSink final : public Sink {
   }
 
   [[nodiscard]] cv::Size fit_to_screen(cv::Size size) const {
-    // Room for the title bar and the desktop's panels; where the screen is unknown, a small one.
+    // Leaves room for the title bar and the desktop's panels; a small window where the screen is
+    // unknown.
     const double width = display_->width() > 0 ? display_->width() * 0.9 : 1150;
     const double height = display_->height() > 0 ? display_->height() * 0.85 : 650;
     const double scale = std::min({1.0, width / size.width, height / size.height});
@@ -185,7 +186,7 @@ class WindowSink final : public Sink {
     return display_ == nullptr ? std::string("the window") : display_->name();
   }
 
-  /// Lets the toolkit work for so long, and acts on a key.
+  /// Runs the toolkit's event loop for `time`, and acts on a key.
   void pump(std::chrono::milliseconds time) {
     if (closed()) return;
     check_display();
@@ -294,7 +295,7 @@ class WindowSink final : public Sink {
   WindowOptions options_;
   std::unique_ptr<DisplayWatch> display_;
   std::string name_;       // in the title
-  std::string base_name_;  // without what was changed last
+  std::string base_name_;  // without the last change
   cv::Size shape_;
   bool live_ = false;
   bool open_ = false;

@@ -10,14 +10,14 @@
 namespace equalux {
 
 struct WindowOptions {
-  std::string title;             ///< stands in the title bar; empty = the stream's name
-  std::string still_folder;      ///< where `w` writes; empty = the current folder
-  Steering* steering = nullptr;  ///< what the keys of the filter act on; null = they do nothing
+  std::string title;             ///< in the title bar; empty = the stream's name
+  std::string still_folder;      ///< where key `w` writes; empty = the current folder
+  Steering* steering = nullptr;  ///< changed by the filter's keys; null = they do nothing
 };
 
-/// A sink that shows frames: live ones at once, a file's at their timestamps. Keys: q or Esc quits,
-/// space shows before or after, s splits the picture between them, h lays histograms of V and the
-/// tone curve over it, p pauses, w writes both as equalux-YYYYMMDD-HHMMSS-N.png (before, then
+/// Makes a sink that shows frames: live ones at once, a file's at their timestamps. Keys: q or Esc
+/// quits, space shows before or after, s splits the picture between them, h overlays histograms of
+/// V and the tone curve, p pauses, w writes both as equalux-YYYYMMDD-HHMMSS-N.png (before, then
 /// after). With a steering: f filter on or off, [ ] strength, - = clip limit, comma and full stop
 /// time constant, n b next and previous preset. Closing the window quits. Frames larger than the
 /// screen are scaled down.

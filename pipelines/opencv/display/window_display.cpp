@@ -51,7 +51,7 @@ class SocketWatch final : public DisplayWatch {
   bool alive_ = true;
 };
 
-/// A connected socket, or -1.
+/// Returns a connected socket, or -1.
 int connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -74,7 +74,7 @@ class X11Watch final : public DisplayWatch {
     height_ = XDisplayHeight(display_, screen);
   }
   ~X11Watch() override {
-    // Closing talks to the server, and Xlib calls exit() where it does not answer.
+    // Closing talks to the server, and Xlib calls exit() where that does not answer.
     if (alive()) XCloseDisplay(display_);
   }
   X11Watch(const X11Watch&) = delete;
@@ -100,7 +100,7 @@ std::unique_ptr<DisplayWatch> open_x11(const std::string& display) {
 
 #else
 
-/// Without Xlib only local servers can be asked, and not whether they let us in.
+/// Without Xlib only local servers can be checked, and not whether they admit us.
 std::unique_ptr<DisplayWatch> open_x11(const std::string& display) {
   if (!display.starts_with(':')) return nullptr;
   const int fd = connect_to("/tmp/.X11-unix/X" + display.substr(1, display.find('.') - 1));
@@ -119,7 +119,7 @@ std::unique_ptr<DisplayWatch> open_wayland(const std::string& display) {
   return std::make_unique<SocketWatch>("WAYLAND_DISPLAY=" + display, fd);
 }
 
-/// Where highgui is built with Qt, its Wayland part is a plugin, and Qt aborts where it is missing.
+/// True where Qt, if highgui uses it, lacks its Wayland plugin: Qt then aborts.
 bool toolkit_lacks_wayland() {
   std::string qt_folder;
   ::dl_iterate_phdr(
@@ -137,7 +137,7 @@ bool toolkit_lacks_wayland() {
   return true;
 }
 
-/// What we found must be what the toolkit takes: any other choice could end the process.
+/// Makes the toolkits take the display that we found; any other choice could end the process.
 void tell_toolkits(const char* qt, const char* gtk) {
   ::setenv("QT_QPA_PLATFORM", qt, 1);
   ::setenv("GDK_BACKEND", gtk, 1);

@@ -3,26 +3,26 @@
 #include <memory>
 #include <string>
 
-/// Whether there is a display, asked without highgui, which ends the process where there is none.
+/// Detection of a display without highgui, which ends the process where there is none.
 namespace equalux {
 
-/// A connection of our own to the display server, which tells whether it still lives.
+/// A connection of our own to the display server, which tells whether the server is still alive.
 class DisplayWatch {
  public:
   virtual ~DisplayWatch() = default;
-  /// False for ever once the server is gone: highgui must not be called any more.
+  /// Returns false for good once the server is gone: highgui must not be called any more.
   [[nodiscard]] virtual bool alive() = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;  ///< "DISPLAY=:0"
   [[nodiscard]] virtual int width() const = 0;                ///< pixels; 0 = unknown
   [[nodiscard]] virtual int height() const = 0;               ///< pixels; 0 = unknown
 };
 
-/// Connects to $DISPLAY, or else to $WAYLAND_DISPLAY where highgui's toolkit can use it, and tells
-/// the toolkit to take that one. Throws Error(unavailable).
+/// Connects to $DISPLAY, or else to $WAYLAND_DISPLAY if highgui's toolkit can use it, and makes the
+/// toolkit use the same. Throws Error(unavailable).
 [[nodiscard]] std::unique_ptr<DisplayWatch> open_display();
 
-/// Stands around each call of highgui. Toolkits call exit() when the server dies within one; the
-/// process then ends with one line and ExitCode::write_failed instead. One thread at a time.
+/// Guards a call of highgui. Toolkits call exit() when the server dies within one; the process then
+/// ends with one line and ExitCode::write_failed instead. One thread at a time.
 class HighguiCall {
  public:
   HighguiCall();

@@ -22,7 +22,7 @@ const cv::Scalar kCurve{70, 70, 250};
 const cv::Scalar kText{235, 235, 235};
 constexpr double kPanelWeight = 0.62;
 
-/// Sizes that follow the picture's, so that they look alike in every window.
+/// Sizes in proportion to the picture, so that overlays look alike in every window.
 struct Scale {
   explicit Scale(const cv::Mat& picture)
       : unit(std::min(picture.cols, picture.rows) / 100.0),
@@ -44,8 +44,7 @@ void text(cv::Mat& picture, const std::string& words, cv::Point at, const Scale&
               std::max(1, static_cast<int>(scale.font * 1.6)), cv::LINE_AA);
 }
 
-/// Words on a dark strip, readable over anything; `anchor` is the strip's corner at `right` or
-/// left.
+/// Draws words on a dark strip, readable on any picture; `x` is the strip's right or left end.
 void label(cv::Mat& picture, const std::string& words, int x, bool ends_there, const Scale& scale) {
   int baseline = 0;
   const int thickness = std::max(1, static_cast<int>(scale.font * 1.6));
@@ -62,14 +61,15 @@ void label(cv::Mat& picture, const std::string& words, int x, bool ends_there, c
   text(picture, words, {left + pad, strip.y + pad + size.height}, scale, kText);
 }
 
-/// A histogram's height that leaves single spikes (black bars, clipped white) out of account.
+/// Returns a histogram's height for drawing, which ignores single spikes (black bars, clipped
+/// white).
 double height_of(const std::array<std::uint32_t, 256>& counts) {
   std::array<std::uint32_t, 256> sorted = counts;
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   return std::max(1.0, 1.15 * sorted[3]);
 }
 
-/// The graph's square in which V runs to the right and counts or V go up.
+/// The square of a graph: V from left to right, counts or V upwards.
 struct Graph {
   cv::Rect area;
   [[nodiscard]] int x(double value) const {
@@ -91,8 +91,8 @@ std::vector<cv::Point> outline_of(const std::array<std::uint32_t, 256>& counts,
   return points;
 }
 
-/// Equalized pictures use some values twice and others never; neighbours are averaged so that the
-/// shape shows and not the comb.
+/// Averages neighbouring counts. Equalized pictures use some values twice and others never;
+/// averaging shows the shape instead of the comb.
 std::array<std::uint32_t, 256> smoothed(const std::array<std::uint32_t, 256>& counts) {
   constexpr int kReach = 6;
   std::array<std::uint32_t, 256> result{};

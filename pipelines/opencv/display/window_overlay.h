@@ -5,10 +5,10 @@
 
 #include <opencv2/core/mat.hpp>
 
-/// What the window draws over a picture: the split view, and the tones panel.
+/// Overlays of the window: the split view, and the tones panel.
 namespace equalux {
 
-/// V = max(R, G, B) before and after a filter, whatever the filter does.
+/// V = max(R, G, B) before and after a filter, of any filter.
 struct Tones {
   std::array<std::uint32_t, 256> before{};  ///< pixels with that V
   std::array<std::uint32_t, 256> after{};
@@ -16,20 +16,20 @@ struct Tones {
                                          ///< index; -1 where there is none
 };
 
-/// Looks at every pixel of small pictures and at an even grid of about 300,000 of large ones.
-/// Both are CV_8UC3 of one size.
+/// Measures every pixel of small pictures and an even grid of about 300,000 of large ones. Both are
+/// CV_8UC3 of one size.
 [[nodiscard]] Tones measure_tones(const cv::Mat& before, const cv::Mat& after);
 
 /// Draws the two histograms and the tone curve, half transparent, in the lower right corner of
-/// `picture` (CV_8UC3). The panel scales with the picture; in pictures below 64 pixels a side there
-/// is no room for it and nothing is drawn.
+/// `picture` (CV_8UC3). The panel scales with the picture; pictures below 64 pixels a side have no
+/// room for it and stay as they are.
 void draw_tones(const Tones& tones, cv::Mat& picture);
 
-/// Fills `to` with the left half of `before` and the right half of `after`, and a thin line and
-/// labels between. All are CV_8UC3 of one size; `to` may be allocated.
+/// Fills `to` with the left half of `before` and the right half of `after`, a thin line between
+/// them, and labels. All are CV_8UC3 of one size; `to` may be allocated.
 void draw_split(const cv::Mat& before, const cv::Mat& after, cv::Mat& to);
 
-/// A mark in the upper left corner: two bars, the sign for a pause.
+/// Draws the sign for a pause, two bars, in the upper left corner.
 void draw_pause(cv::Mat& picture);
 
 }  // namespace equalux

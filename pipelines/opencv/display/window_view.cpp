@@ -9,7 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Less is the jitter of any machine, which the next frames make up for.
+// Delay from which the clock is set again; shorter delays are jitter, which later frames make up
+// for.
 constexpr auto kVeryLate = 150ms;
 constexpr auto kMeterPeriod = 1s;
 
@@ -47,7 +48,7 @@ WindowState after_key(WindowState state, int key) {
 }
 
 bool steer_by_key(Steering& steering, int key) {
-  if (key == '+') key = '=';  // They share a key of many keyboards.
+  if (key == '+') key = '=';  // Both are one key on many keyboards.
   const bool is_sign = key > ' ' && key <= '~';
   for (const Option& option : steering.options()) {
     const std::size_t which = option.keys.find(is_sign ? static_cast<char>(key) : ' ');
