@@ -28,8 +28,9 @@ namespace equalux {
 std::string_view simd_target() {
   return "";
 }
-void simd_detail::visit_targets(void (*visit)(void* context), void* context) {
-  visit(context);
+void simd_detail::visit_targets(void (*visit)(void* context, std::string_view target),
+                                void* context) {
+  visit(context, hwy::TargetName(HWY_STATIC_TARGET));
 }
 
 namespace {

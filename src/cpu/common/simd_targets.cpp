@@ -1,3 +1,4 @@
+#define EQUALUX_USES_VBMI
 #include "src/cpu/common/simd_targets.h"
 
 #include <algorithm>
@@ -53,12 +54,13 @@ std::string cpu_simd_target() {
   return std::string(simd_target());
 }
 
-void simd_detail::visit_targets(void (*visit)(void* context), void* context) {
+void simd_detail::visit_targets(void (*visit)(void* context, std::string_view target),
+                                void* context) {
   const std::lock_guard<std::mutex> turn(choice);
   for (std::int64_t bits = vector_targets(); bits != 0; bits &= bits - 1) {
-    hwy::SetSupportedTargetsForTest(bits & -bits);
+    hwy::SetSupportedTargetsForTest(bits);
     hwy::GetChosenTarget().DeInit();
-    visit(context);
+    visit(context, hwy::TargetName(bits & -bits));
   }
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().DeInit();

@@ -3,8 +3,11 @@
 #include <string_view>
 #include <vector>
 
-// Builds the VBMI target, which Highway leaves out unless asked before its first header.
+// Builds the VBMI target, which Highway leaves out unless asked before its first header, in files
+// that use VBMI and say so by EQUALUX_USES_VBMI: in others its code would be AVX3's once more.
+#if defined(EQUALUX_USES_VBMI) || defined(EQUALUX_WITHOUT_AVX3)
 #define HWY_WANT_AVX3_DL 1
+#endif
 // NEON is part of every 64-bit Arm processor. Without dispatch at run time the whole file is
 // compiled for it, including implicit constructors, which Highway's pragmas do not reach.
 #if defined(__aarch64__) && !defined(TOOLCHAIN_MISS_SYS_AUXV_H)
@@ -12,8 +15,9 @@
 #endif
 #include <hwy/targets.h>
 
-/// True where the target being compiled has 512-bit vectors and VBMI byte permutes. Newer versions
-/// of Highway rank further targets with these before AVX3_DL.
+/// True where the target being compiled has 512-bit vectors and VBMI byte permutes, in files that
+/// define EQUALUX_USES_VBMI. Newer versions of Highway rank further targets with these before
+/// AVX3_DL.
 #define EQUALUX_VBMI (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
 
 /// SIMD targets of this build that this machine runs, and the loops of a family for each. A
@@ -31,9 +35,9 @@ inline constexpr std::string_view kScalarTarget = "scalar";
 [[nodiscard]] std::string_view simd_target();
 
 namespace simd_detail {
-/// Calls visit(context) once for each vector target, best first, with HWY_DYNAMIC_DISPATCH set to
-/// it.
-void visit_targets(void (*visit)(void* context), void* context);
+/// Calls visit(context, target) once for each vector target, best first, with HWY_DYNAMIC_DISPATCH
+/// set to it, or to the next one in files that are not compiled for it.
+void visit_targets(void (*visit)(void* context, std::string_view target), void* context);
 }  // namespace simd_detail
 
 /// Returns a family's loops of every target, best first, plain C++ last. `of_target` returns those
@@ -45,10 +49,12 @@ template <typename Rows, typename OfTarget>
     std::vector<Rows> list;
   } visit{of_target, {}};
   simd_detail::visit_targets(
-      [](void* context) {
+      [](void* context, std::string_view target) {
         Visit& each = *static_cast<Visit*>(context);
-        const Rows loops = each.of_target();
-        if (loops.target != kScalarTarget) each.list.push_back(loops);
+        Rows loops = each.of_target();
+        if (loops.target == kScalarTarget) return;
+        loops.target = target;
+        each.list.push_back(loops);
       },
       &visit);
   visit.list.push_back(scalar);

@@ -1,3 +1,4 @@
+#define EQUALUX_USES_VBMI
 #include "src/cpu/denoise/denoise_rows.h"
 
 #include <cstring>

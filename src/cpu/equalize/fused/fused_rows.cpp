@@ -1,3 +1,4 @@
+#define EQUALUX_USES_VBMI
 #include "src/cpu/equalize/fused/fused_rows.h"
 
 #include <algorithm>

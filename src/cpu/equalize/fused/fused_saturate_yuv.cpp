@@ -1,5 +1,6 @@
 // Loops of fused_rows.h for the saturation of YCbCr. A file of its own, to compile beside the
 // others.
+#define EQUALUX_USES_VBMI
 #include <algorithm>
 #include <cmath>
 #include <cstring>
