@@ -7,45 +7,45 @@
 
 #include <equalux/error.h>
 
-/// A subcommand as data: the parser, `--help` and the config files all read the same table.
+/// Subcommands as data: parser, --help and config files read the same table.
 namespace equalux::cli {
 
-/// Who gave an option its value, from the strongest on.
+/// Origin of an option's value, strongest first.
 enum class GivenBy {
   flag,
   config,
-  preset,        ///< one that was asked for
-  usual_preset,  ///< the one that holds where none was asked for
+  preset,        ///< preset that was asked for
+  usual_preset,  ///< default preset
 };
 
 [[nodiscard]] constexpr bool is_of_preset(GivenBy by) {
   return by == GivenBy::preset || by == GivenBy::usual_preset;
 }
 
-/// What an option was given, and by whom.
+/// Values of an option, with their origin.
 struct Setting {
   std::vector<std::string> values;
   std::string origin;  ///< "FILE:LINE"; empty for the command line
   GivenBy by = GivenBy::flag;
-  bool changes_preset = false;  ///< the preset has another value, which this one hides
+  bool changes_preset = false;  ///< overrides another value of the preset
 };
 using Settings = std::map<std::string, Setting>;
 
-/// A long option, which is also a config key.
+/// Long option, which is also a config key.
 struct Option {
-  std::string name;   ///< without dashes, "bins"
-  std::string value;  ///< what stands for the value in --help, "N"; empty for a flag
-  std::string help;   ///< with unit, range and default
-  /// Called for each value in order; a flag's are "true" and "false". An empty value means "as if
-  /// not given", so that a config can undo a preset. Throws Error(usage).
+  std::string name;   ///< name without dashes, "bins"
+  std::string value;  ///< placeholder of the value in --help, "N"; empty for a flag
+  std::string help;   ///< help with unit, range and default
+  /// Called for each value in order, "true" and "false" for a flag. An empty value means "not
+  /// given", so that a config can undo a preset. Throws Error(usage).
   std::function<void(const std::string&)> set;
-  char letter = 0;          ///< "-o", 0 = none
-  char off_letter = 0;      ///< "-n", which says false, 0 = none
-  bool repeatable = false;  ///< keeps every value, not the last
-  /// `--verify`, `--verify FILE` or `--verify=FILE`: the next word is its value unless the command
-  /// needs that for itself.
+  char letter = 0;          ///< "-o"; 0 = none
+  char off_letter = 0;      ///< "-n", which means false; 0 = none
+  bool repeatable = false;  ///< keeps all values instead of the last
+  /// Allows `--verify`, `--verify FILE` or `--verify=FILE`: the next word is the value unless the
+  /// command needs it as an argument.
   bool value_optional = false;
-  /// What the Tab key offers as its value: these words. Empty = files, where the value is one.
+  /// Words that the Tab key offers as values; empty = files, where the value is a file.
   std::vector<std::string> choices = {};
 };
 
@@ -53,66 +53,67 @@ struct Option {
 struct OptionGroup {
   std::string title;
   std::vector<Option> options;
-  /// True where the commands share it: its keys may then stand at the top of any config file.
+  /// True for options that several commands share; their keys may then be at the top of a config
+  /// file.
   bool shared = false;
 };
 
-/// What stands without a dash.
+/// Argument without a dash.
 struct Positional {
   std::string name;
   std::string help;
   std::function<void(const std::string&)> set;
   bool repeatable = false;
-  bool optional = false;  ///< may be left out
-  /// Options that it may be left out beside.
+  bool optional = false;  ///< may be missing
+  /// Options with which it may be missing.
   std::vector<std::string> stand_ins = {};
 };
 
 struct Command {
   std::string name;
   std::string summary;  ///< one line
-  std::string details;  ///< the forms of its inputs and outputs, for its --help
+  std::string details;  ///< forms of inputs and outputs, for --help
   std::vector<Positional> positionals;
   std::vector<OptionGroup> groups;
   std::function<ExitCode()> run;
-  /// A program of its own that has the command, and gets the words behind its name; empty = run()
-  /// has it.
+  /// Separate program that implements the command and receives the words behind its name; empty =
+  /// run() does.
   std::string program;
-  /// Lines of --help: a command, and behind two blanks what it does.
+  /// Examples of --help: a command, two blanks, what it does.
   std::string examples;
-  /// Options that --help shows; --help-all shows all. Empty = it does, too.
+  /// Options that --help shows; --help-all shows all. Empty = all.
   std::vector<std::string> usual_options;
-  /// What an argument too many may have been meant for; "" = nothing is known.
+  /// Hint for an argument too many; empty = none.
   std::string too_many;
-  /// Called with what was given, by whomever, before the options' set(). May be null.
+  /// Called with all settings before the options' set(); may be null.
   std::function<void(const Settings&)> note;
-  /// The preset that holds where none is asked for, once the positionals are set; null = plain.
+  /// Returns the default preset once positionals are set; null = plain.
   std::function<std::string()> usual_preset;
 
   [[nodiscard]] const Option* find(const std::string& option) const;
   [[nodiscard]] std::vector<std::string> option_names() const;
 };
 
-/// What an option's help begins with: up to its range, its reasons or its default.
+/// Returns the first clause of an option's help, up to its range, reasons or default.
 [[nodiscard]] std::string first_clause(const std::string& help);
 
-/// An exit code, or several, as help and manual name it.
+/// Exit code, or several, for help and manual.
 struct ExitStatus {
   std::string code;  ///< "130 and 143"
   std::string meaning;
 };
 [[nodiscard]] std::vector<ExitStatus> exit_statuses();
 
-/// What the program does, behind its name.
+/// Describes the program, for help and manual; follows its name.
 [[nodiscard]] std::string program_description();
 
-/// The command of a name; null where there is none.
+/// Returns the command of a name, or null.
 [[nodiscard]] const Command* find_command(const std::vector<Command>& commands,
                                           const std::string& name);
 
-/// The text of `equalux --help` and of `equalux COMMAND --help`.
+/// Returns the text of `equalux --help`.
 [[nodiscard]] std::string program_help(const std::vector<Command>& commands);
-/// The text of `equalux COMMAND --help`; the values that `settings` hold are shown as defaults.
+/// Returns the text of `equalux COMMAND --help`, with values of `settings` as defaults.
 [[nodiscard]] std::string command_help(const Command& command, const Settings& settings, bool all);
 
 }  // namespace equalux::cli

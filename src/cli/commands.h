@@ -4,7 +4,7 @@
 
 #include "src/cli/command.h"
 
-/// The subcommands, one file each.
+/// Subcommands, one file each.
 namespace equalux::cli {
 
 [[nodiscard]] Command make_run_command();
@@ -14,7 +14,7 @@ namespace equalux::cli {
 [[nodiscard]] Command make_devices_command();
 [[nodiscard]] Command make_doctor_command();
 
-/// All of them, in the order of --help.
+/// Returns all commands in the order of --help.
 [[nodiscard]] std::vector<Command> all_commands();
 
 }  // namespace equalux::cli

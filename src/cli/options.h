@@ -10,98 +10,100 @@
 #include "src/cli/command.h"
 #include "src/cli/paths.h"
 
-/// Options that commands share, and the filters that come out of them.
+/// Options that several commands share, and the filters that they choose.
 namespace equalux::cli {
 
 inline constexpr int kMaxThreads = 1024;
 
-/// A knob of the filters that was set beside --filter.
+/// Filter option that was set beside --filter.
 struct GivenKnob {
   std::string name;
   std::string value;
   std::string origin;  ///< "FILE:LINE"; empty for the command line
   GivenBy by = GivenBy::flag;
-  bool changes_preset = false;  ///< as Setting's
+  bool changes_preset = false;  ///< see Setting
 };
 
 struct CommonOptions {
   Backend backend = Backend::automatic;
-  int device = -1;      ///< -1 = the one with most free memory
-  int threads = 0;      ///< 0 = all cores
-  std::string timings;  ///< JSON lines go here; empty = none
+  int device = -1;      ///< -1 = the device with most free memory
+  int threads = 0;      ///< 0 = one for each core
+  std::string timings;  ///< file for JSON lines; empty = none
   bool summary = false;
-  std::optional<std::string> verify;  ///< framemd5 goes here; "-" = stdout
+  std::optional<std::string> verify;  ///< file for framemd5; "-" = stdout
   std::string log_level = "info";
   bool quiet = false;
-  std::string preset;               ///< the one that holds, by name
+  std::string preset;               ///< name of the preset in force
   std::vector<std::string> config;  ///< files that options were read from
   std::vector<FilterSpec> filters;  ///< empty = one `equalize`
-  bool filters_of_preset = false;   ///< `filters` are the preset's
+  bool filters_of_preset = false;   ///< `filters` come from the preset
   EqualizeParams equalize;          ///< defaults of every `equalize`
-  std::vector<GivenKnob> knobs;     ///< defaults of every filter that has a key of the name
-  std::string progress = "text";    ///< or json
-  std::string curve_to;             ///< the mean curve goes here; empty = none is made
+  std::vector<GivenKnob> knobs;     ///< defaults of every filter that has such a key
+  std::string progress = "text";    ///< text or json
+  std::string curve_to;             ///< file for the mean curve; empty = none
 
-  /// True where somebody will read per-stage times; nothing is measured otherwise.
+  /// Returns true where per-stage times are needed; otherwise nothing is measured.
   [[nodiscard]] bool wants_timings() const;
 };
 
-/// --config and --preset; their values are read by the settings layer. `options` is told the preset
-/// that holds and the files that were read, unless it is null.
+/// Makes --config and --preset, whose values the settings layer reads. `options`, unless null,
+/// receives the preset in force and the files that were read.
 [[nodiscard]] OptionGroup config_group(CommonOptions* options = nullptr);
-/// --backend, --device, --threads, --log-level, --quiet.
+/// Makes --backend, --device, --threads, --log-level, --quiet.
 [[nodiscard]] OptionGroup machine_group(CommonOptions& options);
-/// --timings, --summary, --verify.
+/// Makes --timings, --summary, --verify.
 [[nodiscard]] OptionGroup measuring_group(CommonOptions& options);
-/// --filter and the knobs of equalization.
+/// Makes --filter and the options of equalization.
 [[nodiscard]] OptionGroup filter_group(CommonOptions& options);
 
-/// --curve-to, for commands that filter all of something.
+/// Makes --curve-to, for commands that filter all frames.
 [[nodiscard]] Option curve_to_option(CommonOptions& options);
 
-/// -y, --overwrite and -n, for commands that write a file of the user's naming.
+/// Makes -y, --overwrite and -n, for commands whose output the user names.
 [[nodiscard]] Option overwrite_option(Overwrite& overwrite);
 
-/// Level of the log, with --quiet.
+/// Sets the level of the log, with --quiet.
 void start_logging(const CommonOptions& options);
 
-/// Everything of the filters that can be wrong whatever the machine is. Throws Error(usage).
+/// Checks everything about the filters that does not depend on the machine. Throws Error(usage).
 void check_filters(const CommonOptions& options);
 
-/// Notes the knobs that were set, and by whom: what a command of filter_group() does as its note().
+/// Notes the filter options that were set, and their origins; the note() of commands with
+/// filter_group().
 void note_knobs(CommonOptions& options, const Settings& settings);
 
-/// One line for the keys of a config file that none of the filters has.
+/// Warns, in one line, of config keys that none of the filters has.
 void warn_of_idle_keys(const CommonOptions& options);
 
-/// --progress, for commands that take a while.
+/// Makes --progress, for commands that take some time.
 [[nodiscard]] Option progress_option(CommonOptions& options);
 
-/// The filters in order: those of --filter, or one `equalize`. Each has the knobs of its keys'
-/// names that its own spec does not set; `equalize` has them in CommonOptions::equalize.
+/// Returns the filters in order: those of --filter, or one `equalize`. Each gets the options set
+/// beside --filter that it has and its spec does not set; for `equalize` these are in
+/// CommonOptions::equalize.
 [[nodiscard]] std::vector<FilterSpec> chosen_filters(const CommonOptions& options);
 
-/// What is said of the first knob that a backend lacks; empty where it has all that are set.
+/// Returns a message about the first option that a backend lacks; empty if it has all.
 [[nodiscard]] std::string knob_missing_on(Backend backend, const CommonOptions& options);
 
-/// What the filters take of the preset that holds.
+/// Use of the preset in force by the filters.
 struct PresetUse {
-  bool holds = false;    ///< something
-  bool changed = false;  ///< for something that the preset has, it has another value
+  bool holds = false;    ///< some of it is used
+  bool changed = false;  ///< some of its values are overridden
 };
 [[nodiscard]] PresetUse preset_use(const CommonOptions& options);
 
-/// "preset stable" where the filters take something of the one that holds, "preset stable, changed"
-/// where it has other values for some of it; else empty.
+/// Returns "preset stable", or "preset stable, changed" where some values are overridden; empty
+/// where the filters use nothing of it.
 [[nodiscard]] std::string preset_text(const CommonOptions& options);
 
-/// The filters as the user would write them: "equalize:bins=128".
+/// Returns the filters as a user would write them: "equalize:bins=128".
 [[nodiscard]] std::string filters_text(const CommonOptions& options);
 
-/// What the options name to read from: config files and presets, curves, masks.
+/// Returns the files that options name as inputs: config files and presets, curves, masks.
 [[nodiscard]] InputFiles files_of(const CommonOptions& options);
 
-/// Options that hold one text, one switch or one number of `least` to `most`.
+/// Make options that hold a text, a switch, or a number of `least` to `most`.
 [[nodiscard]] Option text_option(std::string name, std::string value, std::string help,
                                  std::string& target);
 [[nodiscard]] Option switch_option(std::string name, std::string help, bool& target);

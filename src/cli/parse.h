@@ -5,12 +5,12 @@
 
 #include "src/cli/command.h"
 
-/// Words become a command that ran. A command line without a command is one of `run`.
+/// Command line parser. A command line without a command is one of `run`.
 namespace equalux::cli {
 
-/// Parses the words behind the program's name, applies config files, and runs the command. Throws
-/// Error; help and version are printed to stdout and end in ExitCode::done. Does not return where
-/// the command has a program of its own.
+/// Parses the words behind the program's name, applies config files, and runs the command. Help and
+/// version are printed on stdout and return ExitCode::done. Throws Error. Does not return where the
+/// command is a separate program.
 [[nodiscard]] ExitCode parse_and_run(std::vector<std::string> words,
                                      const std::vector<Command>& commands);
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-/// Values of options from text. All throw Error(usage) that names the option and its range.
+/// Parsers of option values. All throw Error(usage) with the option and its range.
 namespace equalux::cli {
 
 [[nodiscard]] std::int64_t read_integer(const std::string& option, const std::string& text,

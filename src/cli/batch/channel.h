@@ -6,15 +6,15 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-/// How a batch and its worker processes talk: JSON objects, one a line, over a socket.
+/// Protocol between a batch and its worker processes: JSON objects over a socket, one a line.
 ///
-/// To a worker: {"do": "job", "job": N} or {"do": "estimate", "job": N}; the socket's end means
-/// that nothing more comes. From it: {"say": "ready"} or {"say": "refused", "code", "text"} first,
-/// then {"say": "progress", "job", ...}, {"say": "phase", "job", "text"} and {"say": "log",
-/// "level", "text"} at any time, and {"say": "result", "job", ...} for each order.
+/// To a worker: {"do": "job", "job": N} or {"do": "estimate", "job": N}; the end of the socket
+/// means that no more comes. From a worker: first {"say": "ready"} or {"say": "refused", "code",
+/// "text"}; then at any time {"say": "progress", "job", ...}, {"say": "phase", "job", "text"} and
+/// {"say": "log", "level", "text"}; and one {"say": "result", "job", ...} for each order.
 namespace equalux::cli {
 
-/// send() may be called by several threads; the rest by one.
+/// One end of the socket. send() may be called by several threads; the rest by one.
 class Channel {
  public:
   explicit Channel(int descriptor) : descriptor_(descriptor) {}
@@ -24,12 +24,13 @@ class Channel {
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
-  /// False where nobody listens any more.
+  /// Sends a message; returns false where the other side has closed.
   bool send(const nlohmann::json& message);
 
-  /// Reads what is there, or waits for something; false once the other side has closed.
+  /// Reads what has arrived, waiting for at least something; returns false once the other side has
+  /// closed.
   bool fill();
-  /// The next whole message; nothing where there is none yet. What is no JSON object is left out.
+  /// Returns the next whole message, or nothing yet. Lines that are no JSON object are skipped.
   [[nodiscard]] std::optional<nlohmann::json> next();
 
  private:

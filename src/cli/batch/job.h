@@ -5,39 +5,40 @@
 #include "src/cli/batch/options.h"
 #include "src/cli/batch/plan.h"
 
-/// One file of a batch.
+/// Processing of one file of a batch.
 namespace equalux::cli {
 
-/// What became of one file.
+/// Result of one file.
 struct FileResult {
   std::string status = "failed";  ///< "done", "partial", "failed", "skipped", "stopped"
-  std::string reason;             ///< of all but "done"
-  int code = 0;                   ///< the exit code that one file alone would give
+  std::string reason;             ///< reason, unless "done"
+  int code = 0;                   ///< exit code that a run of this file alone would have
   std::uint64_t frames_in = 0;
   std::uint64_t frames_out = 0;
   std::uint64_t resumed_at = 0;  ///< frames that an earlier run had written
-  double media_s = 0;            ///< of the frames written
-  double elapsed_s = 0;          ///< of this run
+  double media_s = 0;            ///< duration of the frames written
+  double elapsed_s = 0;          ///< duration of this run
   std::string input_md5;
-  bool device_lost = false;  ///< failed by its device, before its time
+  bool device_lost = false;  ///< failed because of its device, before the first result
 };
 [[nodiscard]] nlohmann::json to_json(const FileResult& result);
-/// Throws nlohmann::json::exception.
+/// Parses a result. Throws nlohmann::json::exception.
 [[nodiscard]] FileResult result_from(const nlohmann::json& json);
 
 struct JobContext {
   const BatchOptions& options;
-  std::size_t number = 1;  ///< of the file, from 1, in all of the plan
+  std::size_t number = 1;  ///< number of the file in the whole plan, from 1
   std::size_t count = 1;
   std::function<void(const RunProgress&)> on_progress;
-  std::function<void(const std::string&)> on_phase;  ///< "reading", "checking": no frames yet
+  /// Called with "reading" or "checking", phases without frames.
+  std::function<void(const std::string&)> on_phase;
 };
 
-/// Filters a file, goes on where an earlier run left it, or finds that it is done. Everything that
-/// goes wrong with it is in the result.
+/// Filters a file, resumes an earlier run, or finds that the file is done. All its errors are in
+/// the result.
 [[nodiscard]] FileResult process_file(const BatchJob& job, const JobContext& context);
 
-/// The name of a per-file output of the user's: timings.jsonl becomes timings-3.jsonl.
+/// Numbers a per-file output: timings.jsonl becomes timings-3.jsonl.
 [[nodiscard]] std::string numbered(const std::string& path, std::size_t number, std::size_t count);
 
 }  // namespace equalux::cli

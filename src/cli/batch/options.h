@@ -9,22 +9,22 @@
 
 namespace equalux::cli {
 
-/// Most files at a time.
+/// Most files in progress at once.
 inline constexpr int kMostJobs = 256;
 
-/// What the user asked of a batch.
+/// Options of a batch.
 struct BatchOptions {
-  StreamOptions stream;  ///< but for input and output
+  StreamOptions stream;  ///< without input and output
   std::vector<std::string> inputs;
   std::string manifest;
   std::string out;
   std::string extension;
-  int jobs = 0;                        ///< files at a time; 0 = by the cores
-  std::vector<int> devices;            ///< empty = whatever --backend and --device say
-  std::uint64_t segment_frames = 300;  ///< 0 = a file is one segment
+  int jobs = 0;                        ///< files at once; 0 = depending on the cores
+  std::vector<int> devices;            ///< empty = as --backend and --device say
+  std::uint64_t segment_frames = 300;  ///< 0 = one segment a file
   std::string shard;
   bool dry_run = false;
-  /// Options that decide what the results hold, as they were given or preset.
+  /// Options that decide what results hold, from the command line and presets.
   nlohmann::json parameters = nlohmann::json::object();
 };
 

@@ -10,10 +10,10 @@
 
 namespace equalux::cli {
 
-/// How far a batch is, for a line on stderr.
+/// Progress of a batch, shown as a line on stderr.
 class BatchProgress {
  public:
-  /// `weights`: the size of each file of the batch, in any unit; by the plan's numbers.
+  /// Makes the progress; `weights` are the sizes of files in any unit, by index in the plan.
   BatchProgress(const std::vector<std::size_t>& jobs, std::vector<double> weights,
                 const CommonOptions& options);
   ~BatchProgress() { clear(); }
@@ -23,14 +23,14 @@ class BatchProgress {
   void start(std::size_t job, const std::string& name);
   void news(const nlohmann::json& message);
   void end(std::size_t job);
-  /// Shows the line, where it is time to.
+  /// Updates the line if it is due.
   void tick();
-  /// The last line for programs.
+  /// Prints the final object for --progress json.
   void finish(ExitCode code) const;
-  /// Takes it off a terminal, so that other text can follow.
+  /// Clears the line from a terminal, so that other text can follow.
   void clear();
 
-  /// "3 of 12 files, 25 %, 120.0 fps, 1:10 left; a.mkv 40 %, b.mkv 12 %"
+  /// Returns "3 of 12 files, 25 %, 120.0 fps, 1:10 left; a.mkv 40 %, b.mkv 12 %".
   [[nodiscard]] std::string text(double elapsed_s) const;
 
  private:

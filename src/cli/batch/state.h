@@ -7,47 +7,47 @@
 
 #include "pipelines/core/run.h"
 
-/// What a batch remembers of each file, so that a later one can go on: in the folder .equalux below
-/// the folder of the results, under the result's own path.
+/// State of a batch for each file, by which a later batch resumes: in the folder .equalux below the
+/// folder of results, under the result's path.
 namespace equalux::cli {
 
-/// The folder's name.
+/// Name of the state folder.
 inline constexpr const char* kStateFolder = ".equalux";
 
-/// The files that belong to one result.
+/// State files of one result.
 struct StatePaths {
-  std::string entry;    ///< what is known of it, JSON
-  std::string journal;  ///< of its packets, while it is being written
-  std::string hashes;   ///< of its frames, framemd5
+  std::string entry;    ///< description of the result, JSON
+  std::string journal;  ///< packets, while the result is being written
+  std::string hashes;   ///< hashes of frames, framemd5
   std::string still;    ///< one frame before and after, PPM
-  std::string lock;     ///< held by the process at work on it
+  std::string lock;     ///< lock of the process that works on it
 };
 [[nodiscard]] StatePaths state_paths(const std::string& out, const std::string& output);
 
-/// A checkpoint as it stands in an entry.
+/// Checkpoint as an entry stores it.
 struct SavedCheckpoint {
   Checkpoint checkpoint;
-  std::uint64_t hash_bytes = 0;  ///< of the file of hashes; 0 = none was written
+  std::uint64_t hash_bytes = 0;  ///< size of the file of hashes; 0 = none was written
 };
 [[nodiscard]] nlohmann::json to_json(const SavedCheckpoint& saved);
-/// The checkpoint in the JSON; nothing where it holds none that can be read.
+/// Parses a checkpoint; nothing where the JSON has no valid one.
 [[nodiscard]] std::optional<SavedCheckpoint> checkpoint_from(const nlohmann::json& json);
 
-/// The entry, or null where there is none that can be read.
+/// Reads an entry; null where there is no valid one.
 [[nodiscard]] nlohmann::json read_entry(const std::string& path);
-/// Replaces a text file at once, so that a kill leaves the old one or the new one.
-/// Throws Error(cannot_create, write_failed).
+/// Replaces a text file atomically, so that a kill leaves the old or the new one. Throws
+/// Error(cannot_create, write_failed).
 void replace_file(const std::string& path, const std::string& text);
 
-/// A lock that goes with the process that holds it.
+/// File lock, released when its process ends.
 class FileLock {
  public:
-  /// Throws Error(cannot_create).
+  /// Tries to take the lock. Throws Error(cannot_create).
   explicit FileLock(const std::string& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
-  /// False where another process holds it.
+  /// Returns false where another process holds the lock.
   [[nodiscard]] bool held() const { return held_; }
 
  private:
@@ -55,8 +55,8 @@ class FileLock {
   bool held_ = false;
 };
 
-/// MD5 of a whole file, 32 lower-case hexadecimal digits. Throws Error(no_input) where it cannot be
-/// read. Empty where the run is being stopped.
+/// Returns the MD5 of a whole file, 32 lower-case hexadecimal digits; empty where the run is being
+/// stopped. Throws Error(no_input) where the file cannot be read.
 [[nodiscard]] std::string file_md5(const std::string& path, const StopToken& stop);
 
 }  // namespace equalux::cli

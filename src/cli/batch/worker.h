@@ -4,10 +4,11 @@
 #include "src/cli/batch/plan.h"
 #include "src/cli/batch/worker_pool.h"
 
-/// What a worker process of a batch does.
+/// Worker process of a batch.
 namespace equalux::cli {
 
-/// Takes orders for jobs of the plan until the channel ends or a signal comes.
+/// Carries out orders for jobs of the plan until the channel ends or a signal comes; returns the
+/// exit code.
 [[nodiscard]] int run_worker(const BatchOptions& options, const BatchPlan& plan,
                              const WorkerPlace& place, Channel& channel);
 

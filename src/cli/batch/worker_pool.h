@@ -14,41 +14,42 @@
 #include "pipelines/core/run.h"
 #include "src/cli/batch/channel.h"
 
-/// Processes that work on jobs, one job each at a time. What kills one of them, a broken file or a
-/// lost device, costs the others nothing.
+/// Pool of worker processes, one job each at a time. Whatever kills one of them, a broken file or a
+/// lost device, does not affect the others.
 namespace equalux::cli {
 
-/// The place where a worker runs.
+/// Place where a worker runs.
 struct WorkerPlace {
   std::string name;        ///< for messages: "the CPU", "device 1"
-  int device = -1;         ///< CUDA's number; -1 = no device of its own
-  bool stands_in = false;  ///< on the CPU, for devices that are lost
+  int device = -1;         ///< CUDA's ordinal; -1 = no device of its own
+  bool stands_in = false;  ///< on the CPU, as replacement of lost devices
 };
 
-/// What a worker process does with its life; returns its exit code. It runs in a child that was
-/// forked off, so nothing of CUDA, GStreamer or OpenCV may have been started before.
+/// Body of a worker process; returns its exit code. It runs in a forked child, so that CUDA,
+/// GStreamer and OpenCV must not have been started before.
 using WorkerMain = std::function<int(const WorkerPlace&, Channel&)>;
 
 struct PoolEvents {
   std::function<void(std::size_t job, const WorkerPlace&)> on_start;
-  std::function<void(const nlohmann::json&)> on_news;  ///< progress, phase and log messages
-  /// An order is through, with what the worker said of it, or why it could not be.
+  /// Called with progress, phase and log messages.
+  std::function<void(const nlohmann::json&)> on_news;
+  /// Called when an order is finished, with the worker's result or the reason why there is none.
   std::function<void(std::size_t job, const nlohmann::json&)> on_result;
   std::function<void()> on_tick;  ///< about four times a second
 };
 
-/// One thread, that must be the only one of the process.
+/// Pool. One thread, which must be the only one of the process.
 class WorkerPool {
  public:
-  /// How often a job is tried whose worker died, or that devices were lost on.
+  /// Attempts at a job whose worker died or whose device was lost.
   static constexpr int kAttempts = 2;
-  /// How often a place may fail in a row before no more work is given to it.
+  /// Failures in a row after which a place gets no more work.
   static constexpr int kFailures = 2;
-  /// How long workers have to end once they are told to.
+  /// Time that workers have to end after they are told to.
   static constexpr std::chrono::milliseconds kGrace{4000};
 
-  /// `fallback` takes over where every other place is lost, a device at least among them, and jobs
-  /// that devices were lost on again and again; nothing = then these fail.
+  /// Makes a pool. `fallback` takes over where all places are lost, one of them a device, and takes
+  /// jobs whose devices were lost repeatedly; without it these jobs fail.
   WorkerPool(std::vector<WorkerPlace> places, std::optional<WorkerPlace> fallback, WorkerMain work,
              PoolEvents events);
   ~WorkerPool();
@@ -58,10 +59,9 @@ class WorkerPool {
   /// Sets another time than kGrace.
   void set_grace(std::chrono::milliseconds grace) { grace_ = grace; }
 
-  /// Has every job done, in order as places get free; each ends in one on_result. `order` is what a
-  /// worker is told to do with them. Ends early, with what is under way told to stop, once the
-  /// token is set; jobs that were not begun then get no result. Throws Error where no worker could
-  /// begin at all.
+  /// Runs all jobs, in order as places become free; each ends in one on_result. `order` is sent to
+  /// workers with each job. Ends early once the token is set: jobs in progress are told to stop,
+  /// and jobs not begun get no result. Throws Error where no worker could start.
   void run(const std::string& order, std::vector<std::size_t> jobs, const StopToken& stop);
 
  private:
@@ -98,11 +98,11 @@ class WorkerPool {
   std::deque<std::size_t> waiting_;
   std::vector<int> attempts_;              // by job
   std::vector<std::size_t> for_fallback_;  // jobs that no device gets again
-  bool any_ready_ = false;                 // some worker has begun
+  bool any_ready_ = false;                 // some worker was ready
   bool device_lost_ = false;
   bool stopping_ = false;
   std::chrono::milliseconds grace_ = kGrace;
-  std::string refusal_;  // the last place's reason
+  std::string refusal_;  // reason of the last place that failed
   ExitCode refusal_code_ = ExitCode::unavailable;
 };
 

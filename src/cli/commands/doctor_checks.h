@@ -4,23 +4,23 @@
 #include <string>
 #include <vector>
 
-/// What `equalux doctor` looks at, one function a subject.
+/// Checks of `equalux doctor`, one function for each subject.
 namespace equalux::cli {
 
 enum class Health : std::uint8_t {
   good,
-  absent,  ///< not there, which is no fault: many machines have no camera
-  fault,   ///< there, or promised, and not usable
+  absent,  ///< missing, which is no fault: many machines have no camera
+  fault,   ///< present or promised, but unusable
 };
 
 struct Finding {
   std::string subject;  ///< "camera:0"
   Health health = Health::good;
   std::string found;
-  std::string advice;  ///< what to do; empty where there is nothing to
+  std::string advice;  ///< remedy; empty = none
 };
 
-/// The folders where Linux shows what it has; tests point them elsewhere.
+/// Folders of Linux that describe devices; tests replace them.
 struct KernelFolders {
   std::string devices = "/dev";
   std::string classes = "/sys/class/video4linux";
@@ -30,11 +30,11 @@ struct KernelFolders {
 
 [[nodiscard]] std::vector<Finding> check_gpu(const KernelFolders& folders);
 [[nodiscard]] std::vector<Finding> check_cameras(const KernelFolders& folders);
-/// The module v4l2loopback, its options and its devices.
+/// Checks the module v4l2loopback, its options and its devices.
 [[nodiscard]] std::vector<Finding> check_loopback(const KernelFolders& folders);
-/// The parts of the program that are loaded on demand, and the libraries that they need.
+/// Checks the program's parts that are loaded on demand, and the libraries they need.
 [[nodiscard]] std::vector<Finding> check_modules();
-/// The daemon of PipeWire and its session manager, for pipewire:NAME.
+/// Checks PipeWire and its session manager, for pipewire:NAME.
 [[nodiscard]] std::vector<Finding> check_pipewire();
 [[nodiscard]] std::vector<Finding> check_display();
 [[nodiscard]] std::vector<Finding> check_encoders();

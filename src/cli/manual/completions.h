@@ -5,15 +5,15 @@
 
 #include "src/cli/command.h"
 
-/// What a shell's Tab key offers behind `equalux`, from the table of commands: scripts that the
-/// shells read when the program's name is first completed.
+/// Tab completions of shells for `equalux`, made from the table of commands: scripts that a shell
+/// reads when the program's name is first completed.
 namespace equalux::cli {
 
-/// For bash 4 or newer; needs nothing of the package bash-completion.
+/// Returns the script for bash 4 or newer; independent of the package bash-completion.
 [[nodiscard]] std::string bash_completion(const std::vector<Command>& commands);
-/// For zsh, to stand as _equalux in a folder of its function path.
+/// Returns the script for zsh, to be installed as _equalux in its function path.
 [[nodiscard]] std::string zsh_completion(const std::vector<Command>& commands);
-/// For fish 3 or newer.
+/// Returns the script for fish 3 or newer.
 [[nodiscard]] std::string fish_completion(const std::vector<Command>& commands);
 
 }  // namespace equalux::cli

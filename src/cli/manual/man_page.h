@@ -5,13 +5,13 @@
 
 #include "src/cli/command.h"
 
-/// Manual pages, section 1, in the macros of man(7), from the table of commands.
+/// Manual pages, section 1, in macros of man(7), made from the table of commands.
 namespace equalux::cli {
 
-/// The page equalux(1), with a list of the commands. `date` is year-month-day.
+/// Returns the page equalux(1), with a list of commands. `date` is year-month-day.
 [[nodiscard]] std::string program_page(const std::vector<Command>& commands,
                                        const std::string& date);
-/// The page equalux-COMMAND(1), with every option of it.
+/// Returns the page equalux-COMMAND(1), with all options of the command.
 [[nodiscard]] std::string command_page(const Command& command, const std::string& date);
 
 }  // namespace equalux::cli

@@ -8,21 +8,21 @@
 
 #include "pipelines/control/page_server.h"
 
-/// A run's page in the browser of the desktop, `--open`.
+/// Browser window of a run's page, `--open`.
 namespace equalux::cli {
 
-/// Opens an address, watches whether somebody looks, and stops the program's run when nobody does
-/// any more, or nobody came.
+/// Opens an address, watches for viewers, and stops the run when all have gone or none came.
 class Browser {
  public:
-  /// `page` must outlive it. Throws Error(unavailable) where there is no xdg-open.
+  /// Opens the page; `page` must outlive this. Throws Error(unavailable) where there is no
+  /// xdg-open.
   Browser(const std::string& url, const PageServer& page);
   ~Browser();
   Browser(const Browser&) = delete;
   Browser& operator=(const Browser&) = delete;
 
-  /// The code of the run that it may have stopped, which ended with `code`. Throws
-  /// Error(unavailable) where the page did not open.
+  /// Returns the exit code of a run that ended with `code` and may have been stopped from here.
+  /// Throws Error(unavailable) where the page did not open.
   [[nodiscard]] ExitCode ending(ExitCode code) const;
 
  private:

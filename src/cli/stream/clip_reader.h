@@ -8,31 +8,31 @@
 #include "pipelines/core/source.h"
 #include "src/cli/stream/io_factory.h"
 
-/// Any finite input as frames in bgr, one at a time.
+/// Reader of any finite input as bgr frames, one at a time.
 namespace equalux::cli {
 
-/// One thread, but for cancel(), which any thread may call.
+/// Reader. One thread, except for cancel(), which any thread may call.
 class ClipReader {
  public:
-  /// Throws Error as make_source() does.
+  /// Makes the reader. Throws Error as make_source() does.
   ClipReader(std::string input, const InputOptions& options);
 
-  /// Called first; may wait for whoever writes the input. Throws Error as Source::open() does, and
-  /// some Error after cancel().
+  /// Opens the input; may wait for its writer. Throws Error as Source::open() does, and an Error
+  /// after cancel().
   void open();
 
-  /// False at the end, and after cancel().
+  /// Reads a frame; returns false at the end and after cancel().
   [[nodiscard]] bool next();
 
   /// Makes a waiting or later open() throw, and next() return false, soon.
   void cancel() noexcept { source_->cancel(); }
 
-  /// The frame that next() found; it stays until next() is called again.
+  /// Returns the frame of the last next(), valid until the following one.
   [[nodiscard]] ConstImageView picture() const {
     return converted_.empty() ? frame_->image : converted_.view();
   }
   [[nodiscard]] const StreamInfo& info() const { return info_; }
-  /// Asked after the end: what the input promised and did not hold.
+  /// Returns, after the end, what the input promised and did not hold.
   [[nodiscard]] std::optional<std::string> shortfall() const { return source_->shortfall(); }
   [[nodiscard]] const std::string& input() const { return input_; }
 

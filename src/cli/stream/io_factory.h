@@ -7,7 +7,7 @@
 #include "pipelines/core/source.h"
 #include "src/cli/stream/io_options.h"
 
-/// Sources and sinks of what the user wrote for INPUT and OUTPUT.
+/// Sources and sinks for the INPUT and OUTPUT of a command line.
 namespace equalux::cli {
 
 enum class InputKind {
@@ -34,27 +34,28 @@ enum class OutputKind {
   stream
 };
 
-/// What kind of input or output a text names. Throws Error(usage) for a form that is not known.
+/// Returns the kind of input or output that a text names. Throws Error(usage) for an unknown form.
 [[nodiscard]] InputKind input_kind(const std::string& input);
 [[nodiscard]] OutputKind output_kind(const std::string& output);
 
-/// True for cameras, by whatever driver.
+/// Returns true for cameras of any driver.
 [[nodiscard]] bool is_camera(InputKind kind);
 
-/// True for inputs whose frames come as time passes.
+/// Returns true for inputs whose frames arrive in real time.
 [[nodiscard]] bool is_live(InputKind kind);
 
-/// True for extensions of media files that may be read.
+/// Returns true for extensions of media files that can be read.
 [[nodiscard]] bool is_media_name(const std::string& path);
 
-/// Everything that the texts alone tell is wrong. Throws Error(usage).
+/// Checks everything about an output that its text tells. Throws Error(usage).
 void check_output(const std::string& output, const OutputOptions& options);
 
-/// Throws Error(no_input) where the input is not there, Error(unavailable) where this build cannot
-/// read such inputs.
+/// Makes the source of an input. Throws Error(no_input) where it does not exist, Error(unavailable)
+/// where this build cannot read such inputs.
 [[nodiscard]] std::unique_ptr<Source> make_source(const std::string& input,
                                                   const InputOptions& options);
-/// Throws Error(unavailable) where this build cannot write such outputs.
+/// Makes the sink of an output. Throws Error(unavailable) where this build cannot write such
+/// outputs.
 [[nodiscard]] std::unique_ptr<Sink> make_sink(const std::string& output,
                                               const OutputOptions& options);
 

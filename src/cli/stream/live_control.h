@@ -12,42 +12,42 @@
 #include "src/cli/stream/browser.h"
 #endif
 
-/// What looks on and steers while one stream runs: window keys, control socket, page.
+/// Control of a running stream: window keys, control socket, page.
 namespace equalux::cli {
 
 struct LiveOptions {
-  std::string control;      ///< a path; empty = no socket
-  std::string serve;        ///< an address; empty = no page
-  std::string serve_token;  ///< or @FILE, whose first line it is; "none"; empty = one is made
-  bool open = false;        ///< the page in a browser, with which the run ends
+  std::string control;      ///< path of the socket; empty = none
+  std::string serve;        ///< address of the page; empty = none
+  std::string serve_token;  ///< or @FILE with it in the first line; "none"; empty = generated
+  bool open = false;        ///< opens the page in a browser, whose end ends the run
   [[nodiscard]] bool watched() const { return !control.empty() || !serve.empty(); }
 };
 
-/// --control, --serve, --serve-token, --open.
+/// Makes --control, --serve, --serve-token, --open.
 [[nodiscard]] OptionGroup live_group(LiveOptions& options);
 
-/// Stands around a run.
+/// Control of one run.
 class LiveControl {
  public:
   /// Opens what the options ask for; `backend` is the one that runs. `recording` is null where the
-  /// run cannot record, and must outlive it. Throws Error.
+  /// run cannot record; it must outlive this. Throws Error.
   LiveControl(const LiveOptions& options, const CommonOptions& common, Backend backend,
               RecordSwitch* recording);
 
   [[nodiscard]] Steering& steering() { return steering_; }
-  /// "preset stable" or "preset stable, changed"; empty where no filter takes one.
+  /// Returns "preset stable" or "preset stable, changed"; empty where no filter takes one.
   [[nodiscard]] std::string preset_text() const;
-  /// "viewers: 3 of /stream.mjpeg, 905 pictures"; empty where there was none.
+  /// Returns "viewers: 3 of /stream.mjpeg, 905 pictures"; empty where there was none.
   [[nodiscard]] std::string viewers_text() const;
-  /// True while somebody looks at the page's pictures. Any thread.
+  /// Returns true while somebody views the page's pictures. Any thread may call it.
   [[nodiscard]] bool wants_frames() const { return pictures_ && monitor_.wants_pictures(); }
-  /// Adds what it needs to the callbacks that are there already.
+  /// Adds callbacks to those that `run` already has.
   void attach(RunOptions& run);
-  /// Has what is recorded among the counters; of `originals`, which may be null, only that they
-  /// have failed. Both must outlive this.
+  /// Adds a recorder to the counters; of `originals`, which may be null, only its failure. Both
+  /// must outlive this.
   void watch(const Recorder& recorder, const Recorder* originals);
-  /// The code of a run that ended with `code`: one that its page ended is done, and one whose page
-  /// did not open says so.
+  /// Returns the exit code of a run that ended with `code`: done where the page ended it, or that
+  /// of a page that did not open.
   [[nodiscard]] ExitCode ending(ExitCode code) const;
 
  private:

@@ -15,26 +15,26 @@
 /// Files that are written beside the frames of a stream.
 namespace equalux::cli {
 
-/// What --timings, --summary and --verify ask for, of one stream.
+/// Files of --timings, --summary and --verify for one stream.
 class Measurements {
  public:
-  /// `resumed`: the file of hashes goes on behind what it holds.
+  /// Makes the files' writer; `resumed`: hashes are appended to an existing file.
   explicit Measurements(const CommonOptions& options, bool resumed = false)
       : options_(options), resumed_(resumed) {}
 
   /// Creates the files, for frames of `info`. Throws Error(cannot_create).
   void open(const StreamInfo& info);
-  /// A frame that is through the sink, with its times. One thread at a time.
+  /// Adds a frame that has passed the sink, with its times. One thread at a time.
   void add_frame(const Frame& frame);
-  /// A filtered frame, before the sink. One thread at a time.
+  /// Adds a filtered frame, before the sink. One thread at a time.
   void add_result(const Frame& frame);
-  /// Bytes of the file of hashes so far, all of them on their way to the disk; 0 where there is
+  /// Returns the size of the file of hashes so far, after a flush to the system; 0 where there is
   /// none. Throws Error(write_failed).
   [[nodiscard]] std::uint64_t hash_bytes();
   /// Closes the files. Throws Error(write_failed).
   void finish();
 
-  /// The closing table: counts, throughput, and percentiles of every stage that was measured.
+  /// Returns the closing table: counts, throughput, and percentiles of every measured stage.
   [[nodiscard]] std::string table(const RunResult& result) const { return summary_.table(result); }
 
  private:
@@ -45,17 +45,17 @@ class Measurements {
   std::optional<FrameHashWriter> hashes_;
 };
 
-/// The file of --curve-to. Created at once, so that a folder that is missing is told before the
-/// first frame; there under its name only once it is written. One thread at a time.
+/// File of --curve-to. It is created at once, so that a missing folder is reported before the first
+/// frame, and gets its name once it is complete. One thread at a time.
 class CurveFile {
  public:
-  /// Does nothing for an empty path. Throws Error(cannot_create).
+  /// Creates the file; does nothing for an empty path. Throws Error(cannot_create).
   explicit CurveFile(const std::string& path);
 
-  /// The curves of a clip; nothing where it has none.
+  /// Adds the curves of a clip; nothing where it has none.
   void add(const std::optional<CurveSum>& clip);
-  /// Writes the mean of all. Where there was no frame there is none: says so, and leaves no file.
-  /// Throws Error(write_failed).
+  /// Writes the mean of all curves. Without any frame it warns and leaves no file. Throws
+  /// Error(write_failed).
   void finish();
 
  private:

@@ -8,25 +8,25 @@
 #include "pipelines/core/run.h"
 #include "src/cli/options.h"
 
-/// Progress on stderr: one line that is rewritten on a terminal, a line every ten seconds else; or,
-/// for programs, a JSON object a line.
+/// Progress on stderr: a line that is rewritten on a terminal, elsewhere a line every ten seconds;
+/// or JSON, one object a line.
 namespace equalux::cli {
 
-/// Seconds between lines where there is no terminal.
+/// Seconds between lines without a terminal.
 inline constexpr double kPlainEveryS = 10;
 
 class ProgressLine {
  public:
-  /// `label` starts the line, as the file of a batch; may be empty.
+  /// Makes the line; `label` begins it, as the file of a batch, and may be empty.
   ProgressLine(const CommonOptions& options, std::string label);
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void update(const RunProgress& progress);
-  /// The last line for programs: what came of it.
+  /// Prints the final object of --progress json.
   void end(std::uint64_t frames, double elapsed_s, ExitCode code);
-  /// Takes the line off the terminal, so that other text can follow.
+  /// Clears the line from the terminal, so that other text can follow.
   void clear();
 
  private:
@@ -38,13 +38,13 @@ class ProgressLine {
   std::string label_;
 };
 
-/// "42 %, frame 1234 of 3000, 51.3 fps, 0:35 left"
+/// Returns "42 %, frame 1234 of 3000, 51.3 fps, 0:35 left".
 [[nodiscard]] std::string progress_text(const RunProgress& progress);
 
-/// Writes it to stderr, in one line.
+/// Writes a JSON object to stderr, in one line.
 void print_progress(const nlohmann::ordered_json& progress);
 
-/// Seconds as "1:02:03" or "2:03".
+/// Returns seconds as "1:02:03" or "2:03".
 [[nodiscard]] std::string clock_text(double seconds);
 
 }  // namespace equalux::cli

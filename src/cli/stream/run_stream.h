@@ -25,37 +25,38 @@ struct StreamOptions {
   bool latency_report = false;
   LiveOptions live;
   RecordingOptions record;
-  bool steerable = false;  ///< may change while it runs
-  /// A GPU that filters may encode, too. Not in a batch, whose files are to be alike wherever each
-  /// was made, and the same after a stop.
+  bool steerable = false;  ///< options may change while it runs
+  /// Allows encoding on the GPU that filters. Not for batches, whose results must not depend on the
+  /// machine or on interruptions.
   bool may_encode_on_gpu = false;
-  std::string label;             ///< before each line about this stream, as "[2/7] clip.mkv: "
-  bool announce = true;          ///< say which backend runs
-  bool always_summarise = true;  ///< the closing table also where no timings were asked for
-  CurveFile* curves = nullptr;   ///< where the frames' curves go, with --curve-to
+  std::string label;             ///< prefix of log lines about this stream, as "[2/7] clip.mkv: "
+  bool announce = true;          ///< tells which backend runs
+  bool always_summarise = true;  ///< prints the closing table even without --timings
+  CurveFile* curves = nullptr;   ///< receives the frames' curves, with --curve-to
 
-  // What a batch adds; see RunOptions.
+  // Fields that a batch sets; see RunOptions.
   std::uint64_t checkpoint_every = 0;
-  std::optional<Checkpoint> resume_from;  ///< --verify goes on behind what its file holds
-  /// Called behind each checkpoint with the bytes of the file of hashes up to there, 0 without one.
+  std::optional<Checkpoint> resume_from;  ///< --verify then appends to its file
+  /// Called behind each checkpoint, with the size of the file of hashes up to there, 0 without one.
   std::function<void(const Checkpoint&, std::uint64_t hash_bytes)> on_checkpoint;
-  std::function<void(const RunProgress&)> on_progress;  ///< in place of the line on stderr
-  /// Puts something of its own around the source; null = nothing.
+  std::function<void(const RunProgress&)> on_progress;  ///< replaces the line on stderr
+  /// Wraps the source; null = nothing.
   std::function<std::unique_ptr<Source>(std::unique_ptr<Source>)> wrap_source;
-  std::function<void(const Frame&)> on_result;  ///< each filtered frame, beside --verify
+  /// Called with each filtered frame, beside --verify.
+  std::function<void(const Frame&)> on_result;
 };
 
-/// Throws Error(usage) for everything that the options alone tell is wrong.
+/// Checks everything that the options alone tell. Throws Error(usage).
 void check_stream(const StreamOptions& options);
 
-/// Runs it, with progress, measurements and summary. Throws Error; a partial or interrupted run
-/// comes back as RunResult.
+/// Runs the stream, with progress, measurements and summary. Throws Error; a partial or interrupted
+/// run is a RunResult.
 [[nodiscard]] RunResult run_stream(const StreamOptions& options);
 
-/// --frames
+/// Makes --frames.
 [[nodiscard]] Option frames_option(std::uint64_t& frames);
 
-/// Why the output is not whole; empty where it is.
+/// Returns why the output is incomplete; empty where it is complete.
 [[nodiscard]] std::string ending_text(const RunResult& result);
 
 }  // namespace equalux::cli
