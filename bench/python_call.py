@@ -36,7 +36,7 @@ def main():
     for name, each in times.items():
         print(f"{name:10}  median {statistics.median(each) * 1e6:7.0f} us, least {min(each) * 1e6:7.0f} us, "
               f"{(min(each) - least) * 1e6:+5.0f} us")
-    # Without the filter's own time, which varies more than that: a frame of one pixel.
+    # A frame of one pixel leaves out the filter's own time, which varies by more than the difference.
     pixel = numpy.zeros((1, 1, 3), numpy.uint8)
     called(pixel)
     core.configure("bgr", 1, 1, "bt709", "limited")
@@ -47,7 +47,7 @@ def main():
 
 
 def least_of(call):
-    """Seconds of a call, of a hundred at a time."""
+    """Least seconds of a call, timed in groups of a hundred."""
     times = []
     for _ in range(30):
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-// Config files: what was read and is written as TOML again reads as the same.
+// Tests config files: what was read, written as TOML and read again is the same.
 #include "fuzz/invariant.h"
 #include "src/cli/config_file.h"
 

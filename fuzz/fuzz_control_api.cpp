@@ -1,4 +1,4 @@
-// The lines that come over the control socket.
+// Tests the lines of the control socket.
 #include <nlohmann/json.hpp>
 
 #include "fuzz/some_steering.h"

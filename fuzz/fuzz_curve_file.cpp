@@ -1,4 +1,5 @@
-// Curve files: what is accepted is a curve, and one that is written again reads as the same.
+// Tests curve files: what is accepted is a curve, and one that is written and read again is the
+// same.
 #include <algorithm>
 
 #include <equalux/curve.h>

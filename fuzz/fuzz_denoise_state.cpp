@@ -1,5 +1,6 @@
-// What noise reduction remembers, of gray frames of 5 x 3, or behind a first line "one row" of 5 x
-// 1: what is accepted is saved as the same again, and frames go on from it within their bounds.
+// Tests the state of noise reduction, for gray frames of 5 x 3 or, after a first line "one row", of
+// 5 x 1: what is accepted is saved as the same state again, and frames continue from it within
+// their bounds.
 #include <array>
 #include <memory>
 #include <vector>
@@ -15,7 +16,7 @@ using denoise::PictureSequence;
 
 constexpr std::string_view kOneRow = "one row\n";
 
-/// Those of frames, of top and of bottom fields that a state has.
+/// Sequences of frames, of top fields and of bottom fields that a state has.
 using Sequences = std::array<std::unique_ptr<PictureSequence>, 3>;
 
 Sequences sequences_of(std::string_view text, const ImageDesc& desc, RowExecutor& executor) {
@@ -50,7 +51,8 @@ void check_knowledge(const PictureSequence& sequence) {
   }
 }
 
-/// A frame of levels that no noise has, so that all is between black and white.
+/// Filters a frame whose levels differ too much for noise; results must stay within black and
+/// white.
 void check_frame(PictureSequence& sequence) {
   const denoise::Plane<std::int16_t>& size = sequence.knowledge()[0].estimate;
   std::vector<std::uint8_t> frame(static_cast<std::size_t>(size.width()) *

@@ -1,4 +1,4 @@
-// Boxes of mp4 and mov.
+// Tests boxes of mp4 and mov.
 #include "fuzz/memory_file.h"
 #include "pipelines/container/input/declared_size.h"
 #include "pipelines/container/input/iso_file.h"

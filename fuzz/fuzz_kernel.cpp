@@ -1,4 +1,4 @@
-// Kernels of convolution, as `--filter convolve:...` spells them: what is accepted keeps to the
+// Tests kernels of convolution, as `--filter convolve:...` spells them: what is accepted keeps the
 // bounds that the filters' arithmetic relies on.
 #include <cstdlib>
 #include <numeric>

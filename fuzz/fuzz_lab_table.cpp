@@ -1,4 +1,4 @@
-// Tables of `equalux lab`: one that is written again reads as the same.
+// Tests tables of `equalux lab`: one that is written and read again is the same.
 #include "fuzz/invariant.h"
 #include "src/lab/table.h"
 

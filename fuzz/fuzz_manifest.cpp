@@ -1,5 +1,5 @@
-// Manifests of a batch: results stay below their folder, and a manifest that is written again reads
-// as the same.
+// Tests manifests of a batch: results stay below their folder, and a manifest that is written and
+// read again is the same.
 #include <filesystem>
 
 #include "fuzz/invariant.h"
@@ -10,7 +10,7 @@ namespace {
 using namespace equalux;
 namespace fs = std::filesystem;
 
-/// Counted, not normalised as the parser does it.
+/// Counts the folders of a name, instead of normalising it as the parser does.
 bool stays_below(const std::string& name) {
   int depth = 0;
   for (const fs::path& part : fs::path(name)) {

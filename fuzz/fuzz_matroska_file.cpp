@@ -1,4 +1,4 @@
-// Heads of Matroska files, and the walk over all that they hold.
+// Tests the heads of Matroska files, and the walk over their elements.
 #include "fuzz/memory_file.h"
 #include "pipelines/container/input/declared_size.h"
 #include "pipelines/container/input/matroska_file.h"

@@ -1,4 +1,4 @@
-// Requests to the page: a line each for what HTTP carries, and the body behind them.
+// Tests requests to the page: one line for each part of an HTTP request, then the body.
 #include <algorithm>
 #include <initializer_list>
 
@@ -27,7 +27,7 @@ PictureForms no_forms() {
           }};
 }
 
-/// A value of `key`, and behind each & another argument.
+/// Adds the value of `key`, and after each & another argument.
 void take_arguments(const char* key, std::string_view line, PageRequest& request) {
   const std::size_t end = std::min(line.find('&'), line.size());
   if (end > 0) request.arguments.emplace_back(key, line.substr(0, end));
@@ -96,7 +96,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto read = [&] { address = parse_serve_address(request.host); };
   if (!fuzz::accepted(ExitCode::usage, "--serve is '", read)) return 0;
   fuzz::require(address.loopback == names_loopback(address.host) ||
-                    address.host.starts_with('['),  // of those, only [::1] is spelled in a Host
+                    address.host.starts_with('['),  // of numeric IPv6 addresses only [::1] may be
+                                                    // in a Host header
                 "an address is loopback where a browser's Host names it so", address.host);
   return 0;
 }

@@ -1,4 +1,5 @@
-// PNM images: none is larger than its file, and one that is written again reads as the same.
+// Tests PNM images: none is larger than its file, and one that is written and read again is the
+// same.
 #include <cstring>
 #include <utility>
 

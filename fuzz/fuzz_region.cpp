@@ -1,5 +1,5 @@
-// Regions: the text of a rectangle or, behind a first line "mask", a PGM. What is outside lies in
-// the frame, in order, and leaves a rectangle a pixel.
+// Tests regions: the text of a rectangle or, after a first line "mask", a PGM. What is outside is
+// within the frame, in order, and leaves at least one pixel of a rectangle.
 #include "fuzz/memory_file.h"
 #include "src/equalize/region.h"
 
@@ -18,7 +18,7 @@ bool names_file(std::string_view region) {
   return end == ".pgm" || end == ".png";
 }
 
-/// Pixels outside, after a look at each run.
+/// Counts the pixels outside, and checks each run.
 std::int64_t count_outside(const RegionOutside& outside, const ImageDesc& desc) {
   std::int64_t count = 0;
   for (int y = 0; y < desc.height; ++y) {

@@ -1,4 +1,4 @@
-// PNG, JPEG, WebP, TIFF and BMP before a decoder gets them.
+// Tests the checks of PNG, JPEG, WebP, TIFF and BMP before a decoder gets them.
 #include <vector>
 
 #include "fuzz/invariant.h"
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   leave_pixels_as_stored(bytes);
   fuzz::require(bytes.size() == size, "an orientation is overwritten in place");
   const bool is_tiff = size > 2 && data[0] == data[1] && (data[0] == 'I' || data[0] == 'M');
-  // A ratio of EXIF counts in other places than the first directory's.
+  // Nothing had to change where the orientation was 1 already.
   if (is_tiff && facts.orientation != 1)
     fuzz::require(look_through(bytes).orientation == 1, "a TIFF's orientation is forgotten");
   std::vector<std::uint8_t> checked;

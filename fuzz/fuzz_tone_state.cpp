@@ -1,6 +1,6 @@
-// The state of a curve over time, and, behind a first line "tiles", that of all tiles of `clahe`,
-// or behind "surround" that of a filter with a surround: what is accepted is saved as the same
-// again, and makes curves within their bounds.
+// Tests the state of a curve over time, or, after a first line "tiles", that of all tiles of
+// `clahe`, or, after "surround", that of a filter with a surround: what is accepted is saved as the
+// same state again, and gives curves within their bounds.
 #include <cmath>
 
 #include <nlohmann/json.hpp>

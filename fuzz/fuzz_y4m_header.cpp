@@ -1,4 +1,4 @@
-// The text parts of YUV4MPEG2: the stream's header, and the line before a frame.
+// Tests the text parts of YUV4MPEG2: the stream's header, and the line before a frame.
 #include "fuzz/invariant.h"
 #include "pipelines/files/y4m_header.h"
 

@@ -7,10 +7,11 @@
 
 #include "fuzz/invariant.h"
 
-/// For parsers that read from a path.
+/// Files for parsers that read from a path.
 namespace equalux::fuzz {
 
-/// A folder that goes with the process, in memory where the machine has some for files.
+/// A folder that is removed at the end of the process, in memory where the machine has a file
+/// system there.
 class Folder {
  public:
   Folder() {
@@ -28,7 +29,7 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  /// The path of a file with these bytes.
+  /// Writes a file with these bytes and returns its path.
   [[nodiscard]] std::string file(const std::string& name, std::string_view bytes) const {
     std::string path = path_ / name;
     std::ofstream(path, std::ios::binary) << bytes;

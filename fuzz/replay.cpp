@@ -9,9 +9,9 @@
 
 namespace {
 
-/// The beginning of a file that is tried behind one of `size` bytes: a byte more, or where few are
-/// wanted, of long files, most of which are pictures as base64, one of every place in a group of
-/// four characters.
+/// Returns the length of the next beginning of a file to try: one byte more, or, for long files
+/// where few are wanted, a few bytes more, such that every position in a group of four characters
+/// is tried, since most of those files are pictures in base64.
 std::size_t next_size(std::size_t size, std::size_t whole) {
   const bool is_short = size < 1024 || whole - size < 64;
   return size + (is_short || !equalux::test::wants_few_counts() ? 1 : 7);
@@ -19,8 +19,8 @@ std::size_t next_size(std::size_t size, std::size_t whole) {
 
 }  // namespace
 
-/// A target without a fuzzer: gives it every file of the folders named, and every beginning of
-/// each, or a sample of those. So what was ever found stays mended under any compiler.
+/// Runs a target without a fuzzer on every file of the named folders, and on every beginning of
+/// each file, or a sample of them. So errors that were found once stay fixed with any compiler.
 int main(int argc, char** argv) {
   std::size_t files = 0;
   for (int i = 1; i < argc; ++i) {
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
       }
       ++files;
       for (std::size_t size = 0; size <= bytes.size(); size = next_size(size, bytes.size())) {
-        // A copy of its own, so that a sanitizer sees a step behind its end.
+        // An exact copy, so that a sanitizer finds a read beyond its end.
         const std::vector<std::uint8_t> input(bytes.begin(),
                                               bytes.begin() + static_cast<std::ptrdiff_t>(size));
         LLVMFuzzerTestOneInput(input.data(), input.size());

@@ -7,7 +7,7 @@
 #include "pipelines/control/control_api.h"
 #include "src/common/json_text.h"
 
-/// A run that can be steered, as the targets of the control API see one.
+/// A steerable run as the targets of the control API see it.
 namespace equalux::fuzz {
 
 inline OptionValues read_preset(const std::string& name) {
@@ -16,7 +16,7 @@ inline OptionValues read_preset(const std::string& name) {
   throw Error(ExitCode::usage, "preset is '" + name + "', must be plain or fog");
 }
 
-/// Plain equalization, without the filters themselves.
+/// Makes plain equalization, without the filters themselves.
 inline Steered steered_equalize() {
   std::vector<Option> options;
   for (const Option& option : equalize_options())
@@ -47,7 +47,8 @@ struct SteeredRun {
   ControlApi api{steering, monitor};
 };
 
-/// One line of JSON: a refusal that changed nothing, or a state that, sent back, is the same.
+/// Checks one line of JSON: an error after which nothing has changed, or a state that gives the
+/// same state when sent back.
 inline void check_answer(const ControlAnswer& answer, const nlohmann::ordered_json& before,
                          SteeredRun& run) {
   require(answer.json.find('\n') == std::string::npos, "an answer is one line", answer.json);

@@ -5,7 +5,8 @@
 namespace equalux::bench {
 namespace {
 
-/// Kernels by the way their sums are made: in 16 bits, in 32 bits, separably.
+/// Makes parameters of a kernel. The kernels differ in how their sums are computed: in 16 bits, in
+/// 32 bits, separably.
 ConvolveParams with(const char* kernel, int size = 0) {
   ConvolveParams params;
   params.kernel = kernel;

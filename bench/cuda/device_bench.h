@@ -11,29 +11,30 @@
 
 #include "cuda/runtime/handles.h"
 
-/// Timing on a GPU, and frames in its memory.
+/// Timing on a GPU, and frames in device memory.
 namespace equalux::bench {
 
-/// Frames in rotation.
+/// Number of frames that take turns.
 inline constexpr int kFrames = 6;
 
-/// The middle of an odd count, the upper of the two middle ones of an even count.
+/// Returns the median: the middle one of an odd count, the upper of the two middle ones of an even
+/// count.
 [[nodiscard]] double median(std::vector<double> values);
 
-/// Microseconds of one `work` on a stream: batches between two events, median of the batches.
-/// `work` is given a number that grows by one.
+/// Returns the microseconds of one `work` on a stream: batches between two events, median of the
+/// batches. `work` gets a number that grows by one.
 [[nodiscard]] double time_us(cudaStream_t stream, int batch, const std::function<void(int)>& work);
 
-/// What copies of many MB reach.
+/// Rates of copies of many MB, as upper bounds.
 struct Ceilings {
-  double device_copy_tb_s = 0;     ///< bytes read and bytes written count
-  double upload_gb_s = 0;          ///< from pinned memory
-  double both_ways_gb_s_each = 0;  ///< up and down at once
+  double device_copy_tb_s = 0;     ///< bytes read plus bytes written
+  double upload_gb_s = 0;          ///< from page-locked memory
+  double both_ways_gb_s_each = 0;  ///< up and down at the same time
 };
 [[nodiscard]] Ceilings measure_ceilings();
 
-/// Microseconds of one frame from pinned memory through a filter and back, with nothing beside it,
-/// buffers ready.
+/// Returns the microseconds of one frame from page-locked memory through a filter and back, with
+/// nothing running beside it and all buffers allocated.
 [[nodiscard]] double host_to_host_us(std::unique_ptr<Filter> filter, const ImageDesc& desc,
                                      const CudaDevice& device);
 
@@ -45,17 +46,17 @@ struct DeviceFrame {
   explicit DeviceFrame(const ImageDesc& desc);
 };
 
-/// Natural frames that take turns as input, and as many as output.
+/// Natural frames that take turns as input, and as many output frames, in device memory.
 struct ResidentFrames {
   std::vector<DeviceFrame> in;
   std::vector<DeviceFrame> out;
 
   ResidentFrames(const ImageDesc& input, const ImageDesc& output);
 
-  /// Every input becomes one colour.
+  /// Fills every input with one colour.
   void fill(int level);
 
-  /// Microseconds of one `work(in, out)`.
+  /// Returns the microseconds of one `work(in, out)`.
   [[nodiscard]] double time(
       cudaStream_t stream,
       const std::function<void(const ConstImageView&, const ImageView&)>& work);

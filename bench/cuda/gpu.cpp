@@ -21,12 +21,13 @@
 #include "pipelines/core/sink.h"
 #include "pipelines/cuda/cuda_processor.h"
 
-/// The CUDA backend as users run it, beside NPP and the ceilings of memory and bus in the same run:
+/// Measures the CUDA backend as users run it, and in the same run NPP and the limits of memory and
+/// bus:
 ///
-///   gpu [OUT.json]
+///    gpu [OUT.json]
 ///
-/// Resident: frames in device memory, six in and six out in rotation. End to end: the engine with
-/// its threads, pools and queues, from pinned frames to pinned frames.
+/// Resident: frames in device memory, six inputs and six outputs in turn. End to end: the engine
+/// with its threads, pools and queues, from page-locked frames to page-locked frames.
 namespace equalux::bench {
 namespace {
 
@@ -61,7 +62,7 @@ Json resident(const ImageDesc& desc, const EqualizeParams& params, const std::st
           {"floor_us", floor}};
 }
 
-/// NPP's chain on the same frames; see npp_chain.h for what it leaves out.
+/// Adds NPP's chain on the same frames; see npp_chain.h for what it leaves out.
 void add_npp(Json& results, const ImageDesc& desc) {
   const cuda::Stream stream = cuda::make_stream();
   const std::unique_ptr<NppChain> chain = make_npp_chain(desc, stream.get());
@@ -81,8 +82,8 @@ void add_npp(Json& results, const ImageDesc& desc) {
                      {"us", us}});
 }
 
-/// Gives the pool's frames as they are, after it has painted each once: what a capture that writes
-/// into the pool costs beside the GPU is the capture's own time.
+/// A source that paints each frame of the pool once and then passes them on unchanged, as a capture
+/// that writes into the pool does; the time of capture itself is not measured.
 class PaintedSource final : public Source {
  public:
   PaintedSource(const ImageDesc& desc, std::uint64_t frames)
@@ -139,7 +140,7 @@ Json end_to_end(const ImageDesc& desc, const CudaDevice& device, double both_way
           {"bus_floor_us", floor}};
 }
 
-/// One frame from host to host with nothing beside it, buffers ready.
+/// Measures one frame from host to host with nothing running beside it and all buffers allocated.
 Json single(const ImageDesc& desc, const CudaDevice& device) {
   const double us =
       host_to_host_us(make_cuda_filter(EqualizeParams{}, {device.number}), desc, device);
@@ -176,7 +177,7 @@ int measure(const char* path) {
   }
   results.push_back(resident({PixelFormat::bgr, 3840, 2160}, {}, "one colour"));
   results.push_back(resident({PixelFormat::nv12, 3840, 2160}, {}, "one colour"));
-  // What limits and a history add: rows of the same run, beside the plain ones above.
+  // Adds limits and history, to be compared with the plain rows of the same run above.
   EqualizeParams shaped;
   shaped.strength = 0.8;
   shaped.clip_limit = 3;

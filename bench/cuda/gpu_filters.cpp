@@ -26,22 +26,22 @@
 #include "bench/support/json_file.h"
 #include "cuda/runtime/device_copy.h"
 
-/// Adaptive equalization, equalization of more than 8 bits, convolution (beside NPP) and the
-/// Hessian family on a GPU as users run them, with frames in device memory, six in and six out in
-/// rotation:
+/// Measures adaptive equalization, equalization of more than 8 bits, denoising, convolution (with
+/// NPP beside it) and the Hessian family on a GPU as users run them, with frames in device memory,
+/// six inputs and six outputs in turn:
 ///
-///   bench_gpu_filters [OUT.json [PART...]]
-///   bench_gpu_filters --one SPEC WIDTH HEIGHT FORMAT [FRAMES]
+///    bench_gpu_filters [OUT.json [PART...]]
+///    bench_gpu_filters --one SPEC WIDTH HEIGHT FORMAT [FRAMES]
 ///
-/// PART is clahe, deep, denoise, convolution, eigenvalues, vessel or host; all of them where none
-/// is named. --one measures the filter of a spec, or with FRAMES runs it over that many and nothing
+/// PART is clahe, deep, denoise, convolution, eigenvalues, vessel or host; without it all of them.
+/// --one measures the filter of a spec or, with FRAMES, runs it over that many frames and nothing
 /// else, for a profiler.
 namespace equalux::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One line of the table and of the file; `floor_bytes` are those that have to move.
+/// Makes one line of the table and of the file; `floor_bytes` is the least traffic in bytes.
 Json result(const std::string& filter, const std::string& mode, const ImageDesc& desc, double us,
             double floor_bytes) {
   const double floor = floor_bytes / 4.30e6;
@@ -54,7 +54,7 @@ Json result(const std::string& filter, const std::string& mode, const ImageDesc&
           {"floor_us", floor}};
 }
 
-/// A filter on resident frames.
+/// Times a filter on resident frames.
 double time_filter(const std::unique_ptr<Filter>& filter, const ImageDesc& desc) {
   ResidentFrames frames(desc, filter->configure(desc));
   const cuda::Stream stream = cuda::make_stream();
@@ -93,8 +93,8 @@ ConvolveParams named(const char* kernel, int size = 0) {
   return params;
 }
 
-/// NPP's filter for a kernel of ours. The weights that it is given are a box's: their values do not
-/// change how long it takes.
+/// Times NPP's filter for one of our kernels. It gets the weights of a box, since their values do
+/// not affect its time.
 Json npp(NppFilter filter, const std::string& name, int size, const ImageDesc& desc) {
   ResidentFrames frames(desc, desc);
   const cuda::Stream stream = cuda::make_stream();
@@ -120,7 +120,7 @@ ConvolveParams own_weights(int size) {
   return params;
 }
 
-/// Kernels above 3 x 3, each beside what NPP has for it.
+/// Adds kernels above 3 x 3, each with NPP's counterpart.
 void add_larger_convolutions(Json& results, const ImageDesc& desc) {
   for (const int size : {5, 7, 9, 15, 31}) {
     const std::string number = " " + std::to_string(size);
@@ -167,7 +167,7 @@ void add_convolutions(Json& results) {
   }
 }
 
-/// The floor: a frame read twice and written once.
+/// Adds `clahe`. Least traffic: a frame read twice and written once.
 void add_clahe(Json& results) {
   const auto add = [&](const char* name, const ClaheParams& params, const ImageDesc& desc) {
     results.push_back(result(name, "production", desc, time_filter(params, desc),
@@ -190,7 +190,8 @@ void add_clahe(Json& results) {
   }
 }
 
-/// The first frame, which stands still, with noise of about 3 levels.
+/// Makes all frames copies of the first one with noise of about 3 levels: a scene that stands
+/// still.
 void hold_still(const ResidentFrames& frames, const ImageDesc& desc) {
   Image image(desc);
   const std::vector<Image> still = natural_frames(desc, 1);
@@ -208,8 +209,8 @@ void hold_still(const ResidentFrames& frames, const ImageDesc& desc) {
   }
 }
 
-/// Alone and in front of equalize, over scenes that stand still and that pan. The floor: a frame
-/// and what is known of it, three bytes a sample, read and written, equalize's frame beside them.
+/// Adds `denoise` alone and before equalize, on scenes that stand still and that pan. Least
+/// traffic: a frame and the state, three bytes per sample, read and written, plus equalize's frame.
 void add_denoise(Json& results) {
   const auto time = [](std::vector<std::unique_ptr<Filter>> filters, const ImageDesc& desc,
                        bool still) {
@@ -248,8 +249,8 @@ void add_denoise(Json& results) {
   }
 }
 
-/// Equalization of more than 8 bits: plain, with limits, and with a factor of saturation of each
-/// level. The floor: a frame read once and written once.
+/// Adds equalization of more than 8 bits: plain, with limits, and with a saturation factor for each
+/// level. Least traffic: a frame read once and written once.
 void add_deep(Json& results) {
   EqualizeParams limits;
   limits.floor = 1;
@@ -275,7 +276,7 @@ void add_deep(Json& results) {
   }
 }
 
-/// The floor: a frame read once, two planes of floats written.
+/// Adds eigenvalues. Least traffic: a frame read once, two planes of floats written.
 void add_eigenvalues(Json& results) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8}) {
     for (const auto& [width, height] :
@@ -292,7 +293,7 @@ void add_eigenvalues(Json& results) {
   }
 }
 
-/// Classes of a frame, painted over it.
+/// Adds `vessel`: classes of a frame, painted over it.
 void add_vessels(Json& results) {
   for (const auto& [width, height] :
        std::array<std::array<int, 2>, 3>{{{700, 605}, {2240, 1488}, {3540, 2336}}}) {
@@ -364,7 +365,7 @@ int measure(const char* path, const std::vector<std::string>& parts) {
   return write_json(path == nullptr ? "" : path, json, "bench_gpu_filters");
 }
 
-/// The filter of a spec alone.
+/// Measures only the filter of a spec.
 int one(const std::vector<std::string>& words) {
   const auto number = [](const std::string& word) { return std::atoi(word.c_str()); };
   const std::optional<PixelFormat> format =

@@ -52,7 +52,7 @@ class NppHsvChain final : public NppChain {
   }
 
  private:
-  static constexpr int kLevels = 257;  ///< the bounds of 256 bins
+  static constexpr int kLevels = 257;  ///< bounds of 256 bins
 
   NppStreamContext context_;
   NppiSize size_;

@@ -8,10 +8,10 @@
 
 #include "cuda/runtime/check.h"
 
-/// What every call of NVIDIA's Performance Primitives needs.
+/// Common parts of calls of NVIDIA's Performance Primitives (NPP).
 namespace equalux::bench {
 
-/// Throws Error(unavailable) where NPP refuses.
+/// Throws Error(unavailable) where NPP reports an error.
 inline void npp_check(NppStatus status, const char* doing) {
   if (status == NPP_SUCCESS) return;
   throw Error(ExitCode::unavailable,

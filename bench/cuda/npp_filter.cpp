@@ -42,7 +42,7 @@ NppiMaskSize mask_size(int size) {
 void npp_filter(NppFilter filter, int size, const ConstImageView& in, const ImageView& out,
                 const NppWeights& weights, cudaStream_t stream) {
   static const NppStreamContext device = npp_context(stream);
-  NppStreamContext context = device;  // asking again takes longer than the filter
+  NppStreamContext context = device;  // kept, since asking for it takes longer than the filter
   context.hStream = stream;
   const NppiSize frame{in.desc.width, in.desc.height};
   const NppiSize kernel{size, size};

@@ -12,13 +12,14 @@
 namespace equalux::bench {
 namespace {
 
-/// Frames of a clip that is shown forth and back: a camera that swings, without a cut.
+/// Frames of a clip that is played forth and back, as from a camera that swings, without a cut.
 constexpr int kFrames = 10;
-/// A camera that moves does so by 3 of these a frame, which is never a whole sample of chroma.
+/// Half samples by which a moving camera moves per frame: an odd number, so that chroma never moves
+/// by whole samples.
 constexpr int kHalves = 3;
-/// Columns that the scene is wider than a frame.
+/// Columns by which the scene is wider than a frame.
 constexpr int kSwing = 2 * kHalves * kFrames;
-/// The sensor's, in levels of 8 bits: what a room in the evening has.
+/// Noise of the sensor, in 8-bit levels: that of a room in the evening.
 constexpr float kNoise = 2.0f;
 
 int code_at(const FormatTraits& format, const std::uint8_t* at) {
@@ -38,7 +39,7 @@ void put_code(const FormatTraits& format, float code, std::uint8_t* at) {
   }
 }
 
-/// A clip of natural_frames()'s scene with noise, from a camera that stands still or swings.
+/// Makes a clip of natural_frames()'s scene with noise, from a camera that stands still or swings.
 std::vector<Image> noisy_frames(const ImageDesc& desc, bool moving) {
   const FormatTraits& format = traits(desc.format);
   ImageDesc wide = desc;
@@ -76,8 +77,8 @@ std::vector<Image> noisy_frames(const ImageDesc& desc, bool moving) {
   return frames;
 }
 
-/// Runs filters over a clip as `equalux run` does, with fractions of levels between them where they
-/// take them; their stages' times, too.
+/// Measures filters over a clip as `equalux run` runs them, with fractions of levels between
+/// filters that accept them, and the times of their stages.
 void run_filters(benchmark::State& state, std::vector<std::unique_ptr<Filter>> filters) {
   const auto height = static_cast<int>(state.range(1));
   const ImageDesc desc{static_cast<PixelFormat>(state.range(0)), height * 16 / 9, height};
@@ -98,7 +99,7 @@ void run_filters(benchmark::State& state, std::vector<std::unique_ptr<Filter>> f
     if (at + step < 0 || at + step >= kFrames) step = -step;
     at += step;
   };
-  // Noise and estimates are those of a clip that has run for a while.
+  // Warms up, so that noise and estimates are those of a running clip.
   for (int i = 0; i < 2 * kFrames; ++i)
     next_frame();
   context.timings = &times;

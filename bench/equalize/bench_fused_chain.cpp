@@ -11,7 +11,7 @@ BENCHMARK(fused_chain)->Apply([](benchmark::internal::Benchmark* bench) {
                       PixelFormat::i420, PixelFormat::yuy2, PixelFormat::y42b, PixelFormat::y444});
 });
 
-/// Every limit, and over time: what the curve costs beside the frame.
+/// Measures every limit, over time: the cost of the curve beside the frame.
 void fused_chain_over_time(benchmark::State& state) {
   EqualizeParams params;
   params.strength = 0.9;

@@ -1,7 +1,8 @@
-// What saturation costs a frame beside the curve alone, also while other work runs: frames are
-// taken in pieces of ten lines, each many times over, and the least time of each piece is added up.
+// Measures what saturation costs per frame beyond the curve alone, even while other work runs:
+// frames are processed in pieces of ten lines, each many times, and the least times of the pieces
+// are added up.
 //
-//   bench_saturated_rows [REPEATS [FORMAT]]
+//    bench_saturated_rows [REPEATS [FORMAT]]
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -31,7 +32,7 @@ constexpr int kWidth = 1920;
 constexpr int kHeight = 1080;
 constexpr int kPiece = 10;
 
-/// The least milliseconds that `run` takes.
+/// Returns the least milliseconds of `run`.
 double least_ms(int repeats, const std::function<void()>& run) {
   double least = 1e9;
   for (int i = 0; i < repeats; ++i) {
@@ -59,7 +60,7 @@ class Lines {
 
   [[nodiscard]] double count_ms() const { return count_ms_; }
 
-  /// Milliseconds of the tables and of the lines with saturation k.
+  /// Returns the milliseconds of the tables and of the lines with saturation k.
   std::pair<double, double> with(double k) {
     EqualizeParams params;
     params.clip_limit = 3;

@@ -1,6 +1,6 @@
-// frei0r's equaliz0r, which FFmpeg, MLT and editors load, and our filter on the same frames, in the
-// same process, taking turns. equaliz0r equalizes R, G and B each by itself, so its picture is
-// another one; what is compared is what it costs to equalize a frame.
+// Compares frei0r's equaliz0r, which FFmpeg, MLT and editors load, with our filter on the same
+// frames, in the same process, in turns. equaliz0r equalizes R, G and B separately, so its picture
+// differs; only the times of equalizing a frame are compared.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +19,7 @@
 namespace equalux::bench {
 namespace {
 
-/// A frei0r filter out of its shared library (specification 1.2): RGBA, rows without gaps.
+/// A frei0r filter from its shared library (specification 1.2): RGBA, rows without gaps.
 class Frei0r {
  public:
   Frei0r(const std::string& name, int width, int height) {

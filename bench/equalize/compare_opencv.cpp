@@ -1,11 +1,11 @@
-// OpenCV's chain and ours on the same frames, in the same process, one after the other.
+// Compares OpenCV's chain with ours on the same frames, in the same process, one after the other.
 //
-// OpenCV: cvtColor to HSV, extract V, equalizeHist, insert, cvtColor back; for I420 with its
-// conversions from and to I420 around it. Ours: the product's filter with its defaults. Beside
-// them the copy limit: reading a frame twice and writing it once. The same with OpenCV's CLAHE in
-// place of equalizeHist, and our filter of that name. On gray of 8 and 16 bits OpenCV's CLAHE
-// alone, beside our filter with OpenCV's bytes and with its own. Then OpenCV's filters and our
-// convolution, border replicate in both.
+// OpenCV: cvtColor to HSV, extract V, equalizeHist, insert, cvtColor back; for I420 with
+// conversions from and to I420 around it. Ours: the product's filter with its defaults. A third row
+// is the copy limit: reading a frame twice and writing it once. Then the same with OpenCV's CLAHE
+// in place of equalizeHist, and our filter of that name; on gray of 8 and 16 bits OpenCV's CLAHE
+// alone, our filter with OpenCV's bytes, and with its own; and OpenCV's filters and our
+// convolution, with border replicate in both.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -35,7 +35,7 @@ cv::Mat as_mat(const ImageView& view) {
           static_cast<std::size_t>(view.stride[0])};
 }
 
-/// What V goes through.
+/// Method that V is changed by.
 enum class Method : std::uint8_t { equalize, clahe };
 
 class OpencvChain {
@@ -66,7 +66,7 @@ struct Result {
   double opencv_ms, ours_ms, copy_limit_ms;
 };
 
-/// Reads a frame twice and writes it once: what no two-pass filter can beat.
+/// Reads a frame twice and writes it once: no two-pass filter can be faster.
 class CopyLimit {
  public:
   explicit CopyLimit(int threads) : executor_(threads) {}
@@ -79,7 +79,7 @@ class CopyLimit {
           const std::uint8_t* row = in.row(p, y);
           for (std::size_t x = 0; x + 64 <= bytes; x += 64) {
             std::uint64_t word;
-            std::memcpy(&word, row + x, sizeof word);  // one load a cache line brings all of it
+            std::memcpy(&word, row + x, sizeof word);  // one load fetches the whole cache line
             sum += word;
           }
         }
@@ -100,7 +100,7 @@ class CopyLimit {
   std::atomic<std::uint64_t> seen_{0};
 };
 
-/// I420 planes one after another, as OpenCV takes them.
+/// Describes I420 planes without gaps, as OpenCV takes them.
 cv::Mat tight_i420(const ConstImageView& view) {
   cv::Mat mat(view.desc.height * 3 / 2, view.desc.width, CV_8UC1);
   std::uint8_t* at = mat.data;
@@ -116,7 +116,8 @@ Result compare(Method method, PixelFormat format, int width, int height, int thr
   const ImageDesc desc{format, width, height, ColorMatrix::bt601, ColorRange::limited};
   const int n = ring_length(desc);
   std::vector<Image> frames = natural_frames(desc, n);
-  std::vector<Image> outs = natural_frames(desc, n);  // written before: no page faults are timed
+  std::vector<Image> outs = natural_frames(desc, n);  // written before, so that page faults are not
+                                                      // timed
   std::vector<cv::Mat> tight;
   cv::Mat bgr, result, back;
   cv::setNumThreads(threads);
@@ -152,7 +153,7 @@ Result compare(Method method, PixelFormat format, int width, int height, int thr
           ms[2].median};
 }
 
-/// A function of OpenCV, and the filter of ours that does the same but for rounding.
+/// A function of OpenCV, and our filter with the same result except for rounding.
 struct Peer {
   std::string function;
   std::string filter;
@@ -206,7 +207,7 @@ nlohmann::json compare_convolution(int threads, int rounds) {
         n, rounds,
         {[&](std::size_t i) {
            const ConstImageView in = frames[i].view();
-           // OpenCV has no type for memory that is only read.
+           // A cast, since OpenCV has no type for read-only memory.
            const cv::Mat from(desc.height, desc.width, CV_8UC3,
                               const_cast<std::uint8_t*>(in.data[0]),
                               static_cast<std::size_t>(in.stride[0]));
@@ -254,7 +255,7 @@ nlohmann::json compare_chains(Method method) {
   return rows;
 }
 
-/// cv::createCLAHE on gray, our filter with its bytes, and with our own.
+/// Compares cv::createCLAHE on gray, our filter with its bytes, and with our own.
 nlohmann::json compare_gray(PixelFormat format, int width, int height, int threads, int rounds) {
   const ImageDesc desc{format, width, height};
   const int n = ring_length(desc);
@@ -262,7 +263,7 @@ nlohmann::json compare_gray(PixelFormat format, int width, int height, int threa
   std::vector<Image> outs = natural_frames(desc, n);
   cv::setNumThreads(threads);
   const auto mat_of = [&](const ConstImageView& view) {
-    // OpenCV has no type for memory that is only read.
+    // A cast, since OpenCV has no type for read-only memory.
     return cv::Mat(height, width, format == PixelFormat::gray8 ? CV_8UC1 : CV_16UC1,
                    const_cast<std::uint8_t*>(view.data[0]),
                    static_cast<std::size_t>(view.stride[0]));

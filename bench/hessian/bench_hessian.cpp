@@ -5,7 +5,7 @@
 
 #include "bench/support/bench_frames.h"
 
-/// The Hessian family on the CPU, one thread, milliseconds a frame.
+/// Measures the Hessian family on the CPU with one thread, in milliseconds per frame.
 namespace equalux {
 namespace {
 
@@ -23,7 +23,7 @@ void run(benchmark::State& state, const Params& params, PixelFormat format) {
                          benchmark::Counter::kIsRate);
 }
 
-/// Arguments: width, height, sigma.
+/// Measures eigenvalues; arguments: width, height, sigma.
 void eigenvalues(benchmark::State& state) {
   HessianParams params;
   params.sigma = static_cast<double>(state.range(2));
@@ -38,7 +38,7 @@ void shapes(benchmark::State& state) {
   run(state, ShapesParams{}, PixelFormat::nv12);
 }
 
-// The report's three sizes, and video's.
+// Sizes of the report, and of video.
 BENCHMARK(eigenvalues)
     ->Args({700, 605, 2})
     ->Args({2240, 1488, 2})

@@ -1,5 +1,5 @@
-// Eigenvalues of the Hessian by OpenCV's functions and by ours, on the same frame, in the same
-// process, taking turns, one thread each.
+// Compares eigenvalues of the Hessian by OpenCV's functions with ours, on the same frame, in the
+// same process, in turns, with one thread each.
 //
 // OpenCV's steps are those of `equalux lab hessian` (src/lab/hessian/opencv_closed_form.h). They
 // give the eigenvalues unordered, ours are ordered.
@@ -73,7 +73,8 @@ int main(int argc, char** argv) {
     return json_path == "--help" ? 0 : 2;
   }
 #if defined(__GLIBC__)
-  // OpenCV at its best: memory that it frees stays with the process, and comes back without faults.
+  // Shows OpenCV at its best: freed memory stays with the process and is reused without page
+  // faults.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, -1);
 #endif

@@ -1,9 +1,9 @@
-// The element `equalux` beside the filter in it, frei0r's equaliz0r in GStreamer, and FFmpeg's
+// Compares the element `equalux`, the filter in it, frei0r's equaliz0r in GStreamer, and FFmpeg's
 // histeq, on the same 1920x1080 frames in the same run.
 //
-// The element, the bare filter and GStreamer's identity (what a push through an element costs) take
-// turns of some frames, then the element and equaliz0r, in this process. histeq runs in ffmpeg on
-// the same frames out of a file; its time is that of the run less that of a run without it, again
+// The element, the bare filter and GStreamer's identity (the cost of a push through an element)
+// take turns of some frames, then the element and equaliz0r, in this process. histeq runs in ffmpeg
+// on the same frames from a file; its time is that of the run minus that of a run without it, again
 // in turns.
 #include <algorithm>
 #include <chrono>
@@ -48,7 +48,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The frames as buffers around memory of our own, which an element may write into.
+/// Wraps a frame in our memory in a buffer, which an element may write to.
 GstBuffer* buffer_around(const Image& image) {
   const ConstImageView view = image.view();
   const ImageLayout layout = image_layout(view.desc);
@@ -93,7 +93,8 @@ class Element {
   GstHarness* harness_;
 };
 
-/// frei0r's filters take four bytes a pixel: other video needs conversions around them.
+/// Returns a launch string of equaliz0r; frei0r's filters take four bytes per pixel, so other video
+/// needs conversions around them.
 std::string equaliz0r_launch(PixelFormat format) {
   const std::string filter = "frei0r-filter-equaliz0r";
   if (format == PixelFormat::rgba) return filter;
@@ -101,7 +102,7 @@ std::string equaliz0r_launch(PixelFormat format) {
          gst_video_format_to_string(gst::to_gst(format));
 }
 
-/// Frames in rotation, so many that none is in a cache when its turn comes.
+/// Frames that take turns, so many that none is in a cache when its turn comes.
 class FrameRing {
  public:
   explicit FrameRing(const ImageDesc& desc) : frames_(natural_frames(desc, ring_length(desc))) {}
@@ -113,12 +114,12 @@ class FrameRing {
   std::size_t next_ = 0;
 };
 
-/// The element, the bare filter and identity in turns of kTurn frames, with nothing else between.
-/// In turns of one frame the filters' threads, which are a pool's, would go from one of them to the
-/// other with every frame, which takes 50 us and which no pipeline with one filter does.
+/// Measures the element, the bare filter and identity in turns of kTurn frames, with nothing else
+/// between. In turns of one frame the pool threads would switch between the filters with every
+/// frame, which takes 50 us and does not happen in a pipeline with one filter.
 nlohmann::json overhead_of(const ImageDesc& desc, int threads, Element& element) {
   constexpr int kTurn = 25;
-  constexpr int kSkipped = 5;  // of a turn, in which the threads arrive
+  constexpr int kSkipped = 5;  // of a turn, during which the threads switch over
   FrameRing frames(desc);
   const auto filter = make_cpu_filter(EqualizeParams{}, {threads});
   filter->configure(desc);
@@ -132,7 +133,7 @@ nlohmann::json overhead_of(const ImageDesc& desc, int threads, Element& element)
     }
     return median(ms);
   };
-  // All in place.
+  // Filters in place.
   const auto bare = [&] {
     const ImageView view = frames.next().view();
     return ms_of([&] { filter->submit(view, view, context); });
@@ -143,7 +144,8 @@ nlohmann::json overhead_of(const ImageDesc& desc, int threads, Element& element)
   };
   std::vector<double> of_filter, of_element, extra, of_identity;
   for (int round = -2; round < kRounds / 4; ++round) {
-    // Whoever comes first finds the processor in another state than the second.
+    // Alternates the order, since the first one finds the processor in another state than the
+    // second.
     double of_bare = round % 2 == 0 ? turn_of(bare) : 0;
     const double in_element = turn_of([&] { return pushed_through(element); });
     if (round % 2 != 0) of_bare = turn_of(bare);
@@ -161,7 +163,7 @@ nlohmann::json overhead_of(const ImageDesc& desc, int threads, Element& element)
           {"identity_ms", median(of_identity)}};
 }
 
-/// The element and equaliz0r in turns.
+/// Measures the element and equaliz0r in turns.
 nlohmann::json beside_equaliz0r(const ImageDesc& desc, Element& element) {
   FrameRing frames(desc);
   Element equaliz0r(equaliz0r_launch(desc.format), desc.format);
@@ -190,7 +192,7 @@ nlohmann::json compare_in_process(PixelFormat format, int threads, bool with_fre
   return row;
 }
 
-/// Frames as ffmpeg's rawvideo; gone with the object.
+/// Frames as ffmpeg's rawvideo in a file, which the destructor removes.
 class RawFile {
  public:
   RawFile()
@@ -223,7 +225,7 @@ class RawFile {
   std::filesystem::path path_;
 };
 
-/// Milliseconds that histeq adds to a frame; negative where there is no ffmpeg.
+/// Returns the milliseconds that histeq adds to a frame; negative where there is no ffmpeg.
 double histeq_ms() {
   const RawFile file;
   std::vector<double> differences;

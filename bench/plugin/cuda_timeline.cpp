@@ -1,10 +1,11 @@
-// A library that the CUDA driver loads into any program: it writes every copy, fill and kernel of
-// the process, as CUPTI saw it on the device, into a CSV file, in the order in which they began.
+// A library that the CUDA driver loads into any program. It writes every copy, fill and kernel of
+// the process, as CUPTI recorded it on the device, into a CSV file, in the order in which they
+// began.
 //
-//   CUDA_INJECTION64_PATH=libcuda_timeline.so CUDA_TIMELINE=FILE.csv PROGRAM...
+//    CUDA_INJECTION64_PATH=libcuda_timeline.so CUDA_TIMELINE=FILE.csv PROGRAM...
 //
-// A copy's `from` and `to` are "host" or "device"; a kernel has neither and no bytes. Work of the
-// video engines is not CUDA's, so decoding itself is not in it.
+// `from` and `to` of a copy are "host" or "device"; a kernel has neither and no bytes. Work of the
+// video engines is not CUDA's, so decoding itself is not recorded.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -32,7 +33,7 @@ struct Entry {
   std::string name;
 };
 
-/// Complete buffers arrive on a thread of CUPTI's.
+/// Collects records from complete buffers, which arrive on a thread of CUPTI.
 struct Timeline {
   std::mutex mutex;
   std::vector<Entry> entries;
@@ -40,7 +41,7 @@ struct Timeline {
 };
 
 Timeline& timeline() {
-  static Timeline& it = *new Timeline;  // Outlives every destructor: CUPTI's thread may still call.
+  static Timeline& it = *new Timeline;  // Never destroyed: CUPTI's thread may still call.
   return it;
 }
 
@@ -58,7 +59,8 @@ std::string_view memory_name(std::uint8_t kind) {
   }
 }
 
-// Records only ever grow at their ends, so older types read those of every later CUPTI.
+// Record types of later CUPTI versions only grow at their ends, so the older types here can read
+// them.
 void add(const CUpti_Activity& record) {
   Entry entry;
   if (record.kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
@@ -131,7 +133,7 @@ void write() {
 
 }  // namespace
 
-/// The driver calls it by this name as it starts. 1: go on.
+/// Entry point that the driver calls by this name when it starts. Returns 1 to continue.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   CUptiResult result = cuptiActivityRegisterCallbacks(give_buffer, take_buffer);
   for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,

@@ -18,16 +18,16 @@ namespace {
 
 constexpr std::int64_t kFrameNs = 1'000'000'000 / 30;
 
-/// Ours: a name, and filters as `--filter` takes them, one after another.
+/// One of our methods: a name, and filters as `--filter` takes them, one after another.
 struct OurMethod {
   std::string name;
   bool plotted;
   std::vector<std::string> filters;
-  EqualizeParams equalize = {};  ///< what filters have that leave it open
-  std::string preset = {};       ///< where that is of one
+  EqualizeParams equalize = {};  ///< for filters that do not set it themselves
+  std::string preset = {};       ///< if it is a preset's method
 };
 
-/// A preset of the program, by itself or with its curve alone.
+/// Makes a method of a preset, complete or only its curve.
 OurMethod of_preset(const std::string& preset, bool plotted, bool curve_alone = false) {
   OurMethod method{curve_alone ? preset + ", curve" : preset, plotted, {"equalize"}, {}, preset};
   for (const auto& [key, value] : cli::preset_options(preset)) {
@@ -51,7 +51,7 @@ std::vector<OurMethod> our_methods() {
   return methods;
 }
 
-/// FFmpeg's: a name and what -vf takes. deflicker works on YCbCr.
+/// One of FFmpeg's methods: a name and the value of -vf. deflicker works on YCbCr.
 struct FfmpegMethod {
   const char* name;
   bool plotted;
@@ -105,7 +105,7 @@ void run_ffmpeg(const char* filters, const Clip& clip, const TakeResult& take) {
 }
 
 #ifdef EQUALUX_BENCH_OPENCV
-/// As OpenCV's users do it: to its 8-bit HSV, CLAHE of V, and back.
+/// Runs CLAHE as users of OpenCV do: to its 8-bit HSV, CLAHE of V, and back.
 void run_clahe(const Clip& clip, const TakeResult& take) {
   const auto clahe = cv::createCLAHE(2.0, {8, 8});
   Image original(clip.desc);

@@ -6,28 +6,29 @@
 
 #include <equalux/image.h>
 
-/// What a clip can be run through: our filters and others'.
+/// Methods to which a clip can be put: our filters and those of others.
 namespace equalux::bench {
 
-/// A clip whose frames can be had in any order, as often as wanted, from any thread.
+/// A clip whose frames can be drawn in any order, repeatedly, from any thread.
 struct Clip {
   ImageDesc desc;  ///< bgr
   int frames = 0;
   std::function<void(int, const ImageView&)> draw;
 };
 
-/// Given each frame's number, the frame, and what became of it.
+/// Receives each frame's number, the frame, and its result.
 using TakeResult =
     std::function<void(int, const ConstImageView& original, const ConstImageView& result)>;
 
 struct Method {
   std::string name;  ///< as in tables
-  std::string how;   ///< what ran: filter specs, FFmpeg's filters
-  bool plotted;      ///< a line of the plots too, which have room for eight
+  std::string how;   ///< what was run: filter specs, FFmpeg's filters
+  bool plotted;      ///< has a line in the plots, which have room for eight
   std::function<void(const Clip&, const TakeResult&)> run;
 };
 
-/// All that this build and machine have, the untouched clip first. Says on stderr what is left out.
+/// Returns all methods of this build and machine, the untouched clip first. Reports on stderr what
+/// is left out.
 [[nodiscard]] std::vector<Method> clip_methods();
 
 }  // namespace equalux::bench

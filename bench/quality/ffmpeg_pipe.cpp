@@ -17,7 +17,7 @@
 namespace equalux::bench {
 namespace {
 
-/// Both ends of a pipe, closed at the end.
+/// Both ends of a pipe, closed by the destructor.
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
   Pipe() {
@@ -116,7 +116,7 @@ void filter_by_ffmpeg(const std::string& filters, const ImageDesc& desc, int fra
       open = read_all(out.ends[0], result.view().row(0, y), row_bytes(desc, 0));
     if (open) take(taken++, result.view());
   }
-  out.close_end(0);  // Should it still write, it ends, and so does the writer here.
+  out.close_end(0);  // ends ffmpeg, if it still writes, and then the writer here
   writer.join();
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -1,7 +1,7 @@
-// How calm results stay over time, and how good they look: our methods and others' on the same
-// clips, which a program makes, and on a natural one.
+// Measures how stable results are over time, and how good they look: our methods and others on the
+// same clips, which are drawn by a program, and on a natural one.
 //
-// stability [--json FILE] [--plot FILE.png] [--clip FILE] [--only scenes|quality]
+//    stability [--json FILE] [--plot FILE.png] [--clip FILE] [--only scenes|quality]
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -37,11 +37,11 @@ using Json = nlohmann::ordered_json;
 constexpr int kNaturalFrames = 160;
 constexpr int kDarkPercent = 40;
 
-/// Debian's package opencv-doc; else the sample clip.
+/// Clip of Debian's package opencv-doc; without it the sample clip is used.
 constexpr const char* kNaturalClip = "/usr/share/doc/opencv-doc/examples/data/vtest.avi";
 constexpr const char* kSampleClip = EQUALUX_SOURCE_FOLDER "/samples/clip.mp4";
 
-/// The figure that a scene is about, and what it may be at most.
+/// The main figure of a scene, and the largest value that it may have.
 struct Column {
   SceneKind scene;
   const char* key;
@@ -94,7 +94,7 @@ std::string cell(const std::optional<double>& value) {
   return text;
 }
 
-/// Figures of every method (the source first) on one scene.
+/// Returns the figures of every method (the source first) on one scene.
 std::vector<SceneFigures> run_scene(SceneKind kind, const std::vector<Method>& methods) {
   const StabilityScene scene(kind);
   const Clip clip{StabilityScene::kDesc, scene.frames(),
@@ -111,7 +111,7 @@ std::vector<SceneFigures> run_scene(SceneKind kind, const std::vector<Method>& m
   return figures;
 }
 
-/// What happens over time in a scene, for the plot.
+/// Plots a scene over time.
 plot::Panel scene_panel(SceneKind kind, const std::vector<Method>& methods,
                         const std::vector<SceneFigures>& figures) {
   const bool moves = kind == SceneKind::logo || kind == SceneKind::letterbox;
@@ -165,7 +165,7 @@ Json run_scenes(const std::vector<Method>& methods, const std::string& plot) {
   return results;
 }
 
-/// The first frames of a file.
+/// Reads the first frames of a file.
 std::vector<Image> read_clip(const std::string& path) {
   cli::InputOptions options;
   options.decoder = "software";
@@ -198,7 +198,7 @@ Json quality_json(const quality::ClipFigures& figures) {
   return json;
 }
 
-/// "natural / dark"
+/// Formats as in "natural / dark".
 std::string both(const Json& natural, const Json& dark, const char* key) {
   const auto one = [key](const Json& json) {
     return cell(json.contains(key) ? std::optional(json[key].get<double>()) : std::nullopt);
@@ -287,7 +287,7 @@ int run_all(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace equalux;
-  std::signal(SIGPIPE, SIG_IGN);  // An ffmpeg that ends early is told of in one line.
+  std::signal(SIGPIPE, SIG_IGN);  // an ffmpeg that ends early is reported in one line
   try {
     return bench::run_all(bench::read_arguments(argc, argv));
   } catch (const Error& error) {

@@ -9,7 +9,7 @@
 namespace equalux::bench {
 namespace {
 
-/// Argument 0: bins. Argument 1: the variant, or -1 for the running sum.
+/// Measures a scan; argument 0: bins; argument 1: the variant, or -1 for the running sum.
 void cdf_scan_bench(benchmark::State& state) {
   const auto bins = static_cast<std::size_t>(state.range(0));
   std::optional<ScanVariant> variant;

@@ -9,20 +9,20 @@
 #include "bench/support/bench_frames.h"
 #include "src/cpu/staged/staged_stages.h"
 
-/// What the benchmarks of single stages share.
+/// Common parts of the benchmarks of single stages.
 namespace equalux::bench {
 
-/// Frame heights and thread counts as arguments "height" and "threads"; frames are 16:9.
+/// Sets frame heights and thread counts as arguments "height" and "threads"; frames are 16:9.
 void stage_sizes(benchmark::internal::Benchmark* bench);
-/// The same with a third argument of that name.
+/// Sets these arguments and a third one named `name`.
 void stage_sizes_with(benchmark::internal::Benchmark* bench, const std::string& name,
                       std::initializer_list<std::int64_t> values);
 
-/// BGR frames in rotation and an HSV image, from the arguments "height" and "threads".
+/// BGR frames that take turns, and an HSV image, from the arguments "height" and "threads".
 struct StageFrames {
   explicit StageFrames(const benchmark::State& state);
   [[nodiscard]] ConstImageView next();
-  /// Sets bytes and pixels a second; `bytes` is what the stage must move for a pixel.
+  /// Reports bytes and pixels per second; `bytes` is the stage's least traffic per pixel.
   void report(benchmark::State& state, int bytes) const;
 
   ImageDesc desc;

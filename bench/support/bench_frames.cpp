@@ -9,10 +9,11 @@
 namespace equalux::bench {
 namespace {
 
-/// More than the last-level caches of current servers hold for one core.
+/// Bytes of all frames that take turns: more than the last-level caches of current servers hold for
+/// one core.
 constexpr std::size_t kRingBytes = std::size_t{400} << 20;
 
-/// Hash of a lattice point, 0 to 1.
+/// Returns the hash of a lattice point, 0 to 1.
 float lattice(int x, int y, std::uint32_t seed) {
   std::uint32_t h = static_cast<std::uint32_t>(x) * 0x9E3779B1u ^
                     static_cast<std::uint32_t>(y) * 0x85EBCA77u ^ seed * 0xC2B2AE3Du;
@@ -22,7 +23,7 @@ float lattice(int x, int y, std::uint32_t seed) {
   return static_cast<float>(h & 0xFFFF) / 65535.0f;
 }
 
-/// Value noise: smooth between lattice points `cell` pixels apart.
+/// Computes value noise: smooth between lattice points `cell` pixels apart.
 float value_noise(float x, float y, float cell, std::uint32_t seed) {
   const float gx = x / cell;
   const float gy = y / cell;
@@ -48,7 +49,7 @@ std::uint8_t chroma(float x, float y, int plane) {
   return static_cast<std::uint8_t>(128.0f + 50.0f * tint);
 }
 
-/// Sample x of a row; one of more bits has grain below the level.
+/// Writes sample x of a row; samples of more than 8 bits get grain below the level.
 void put_sample(const FormatTraits& form, std::uint8_t* row, std::size_t x, int y,
                 std::uint8_t level) {
   if (form.depth == 8) {
@@ -67,7 +68,7 @@ void put_sample(const FormatTraits& form, std::uint8_t* row, std::size_t x, int 
 std::vector<Image> natural_frames(const ImageDesc& desc, int count) {
   std::vector<Image> frames;
   const FormatTraits& t = traits(desc.format);
-  // One frame is drawn; the others are it, shifted, as a camera that pans.
+  // Draws one frame; the others are shifted copies, as from a camera that pans.
   frames.emplace_back(desc);
   for (int p = 0; p < t.planes; ++p) {
     const bool is_chroma = t.model == ColorModel::yuv && p > 0;

@@ -6,10 +6,10 @@
 
 #include "src/common/json_text.h"
 
-/// The raw figures of a run.
+/// The raw figures of a run as a file.
 namespace equalux::bench {
 
-/// Writes `json` to `path`, nothing where that is empty. Returns the program's exit code: 74, with
+/// Writes `json` to `path`, or nothing if that is empty. Returns the program's exit code: 74, with
 /// a line on stderr, where it cannot be written.
 template <typename Json>
 int write_json(const std::string& path, const Json& json, const char* program) {
