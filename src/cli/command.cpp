@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kTextWidth = 100;
 constexpr std::size_t kHelpColumn = 34;
 
-/// Words of one line of a text on lines of at most `width`, the later ones indented.
+/// Wraps one line of a text at `width`, the later lines indented.
 std::string wrapped_line(const std::string& text, std::size_t width, std::size_t indent) {
   std::istringstream words(text);
   std::string result;
@@ -29,7 +29,7 @@ std::string wrapped_line(const std::string& text, std::size_t width, std::size_t
   return result;
 }
 
-/// The same of a text of lines.
+/// Wraps a text of several lines.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
   std::istringstream lines(text);
   std::string result;
@@ -59,7 +59,7 @@ std::string option_usage(const Option& option) {
 
 constexpr const char* kDefault = "(default: ";
 
-/// An option's help, with the value that it would have in place of its default.
+/// Returns an option's help, with the configured value in place of its default.
 std::string option_help(const Option& option, const Settings& settings) {
   const auto setting = settings.find(option.name);
   const std::size_t at = option.help.rfind(kDefault);
@@ -77,7 +77,7 @@ std::string option_help(const Option& option, const Settings& settings) {
   return option.help.substr(0, at) + kDefault + value + ")";
 }
 
-/// The first clause of an option's help, with its default.
+/// Returns the first clause of an option's help, with its default.
 std::string in_short(const std::string& help) {
   const std::size_t at = help.rfind(kDefault);
   const std::string clause = first_clause(help);

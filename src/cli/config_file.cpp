@@ -33,7 +33,7 @@ void append_utf8(std::string& text, unsigned code) {
   }
 }
 
-/// Reads one text from front to back.
+/// Parser of one text, from front to back.
 class Reader {
  public:
   Reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -79,7 +79,7 @@ class Reader {
     while (!at_end() && peek() != '\n')
       next();
   }
-  /// Over blank lines and comments.
+  /// Skips blank lines and comments.
   void skip_to_item() {
     while (true) {
       skip_blanks();

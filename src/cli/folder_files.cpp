@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 namespace equalux::cli {
 namespace {
 
-/// Takes what one folder holds; folders in it are left for later.
+/// Lister of a folder and those below it; no recursion, so that depth costs no stack.
 class Lister {
  public:
   explicit Lister(const fs::path& folder) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxDevice = 1023;
 
-/// A knob of equalization, out of its table.
+/// Makes a command-line option of an equalization knob.
 Option knob(const equalux::Option& option, EqualizeParams& params) {
   const auto set = [key = option.key, &params](const std::string& text) {
     if (!text.empty()) set_option(params, key, text);
@@ -47,7 +47,7 @@ std::span<const equalux::Option> options_of(const std::string& filter) {
   return {};
 }
 
-/// Whether a filter has a knob of equalization as well.
+/// Returns true where a filter has the equalization knob, too.
 bool takes(const std::string& filter, const std::string& knob) {
   const equalux::Option* own = find_option(options_of(filter), knob);
   return own != nullptr && is_of_equalize(*own);
@@ -66,7 +66,7 @@ std::string takers_of(const std::string& knob) {
   return list_of_names(names);
 }
 
-/// Knobs that would do nothing, and presets all of whose would.
+/// Refuses flags that no chosen filter takes, and a preset none of whose settings does.
 void check_knobs(const CommonOptions& options) {
   bool preset_sets = false;
   bool preset_holds = false;
@@ -76,7 +76,7 @@ void check_knobs(const CommonOptions& options) {
       preset_sets = true;
       preset_holds = preset_holds || taken;
     }
-    // Of curve-from more is asked below.
+    // check_curve_files() checks curve-from further.
     if (knob.by != GivenBy::flag || taken || knob.name == "curve-from") continue;
     throw_usage("--" + knob.name + " is nothing that the chain " + filters_text(options) +
                 " has, must stand with " + takers_of(knob.name));
@@ -87,7 +87,7 @@ void check_knobs(const CommonOptions& options) {
   }
 }
 
-/// What --curve-from and --curve-to need of the filters.
+/// Throws where the filters do not allow --curve-from or --curve-to.
 void check_curve_files(const CommonOptions& options) {
   if (options.curve_to.empty() && !options.equalize.curve) return;
   const std::string option = options.curve_to.empty() ? "curve-from" : "curve-to";
@@ -282,7 +282,8 @@ std::vector<FilterSpec> chosen_filters(const CommonOptions& options) {
   std::vector<FilterSpec> filters = options.filters;
   for (FilterSpec& spec : filters) {
     if (spec.name == "equalize") continue;
-    // What the spec itself says, and what means nothing beside it.
+    // Values of the filter's own spec, and the settings that mean nothing beside them, take
+    // precedence.
     OptionValues said = spec.options;
     for (auto& value : idle_beside(options_of(spec.name), spec.options))
       said.push_back(std::move(value));
@@ -313,7 +314,7 @@ void warn_of_idle_keys(const CommonOptions& options) {
     if (knob.by != GivenBy::config || any_takes(options, knob.name)) continue;
     EqualizeParams usual;
     set_option(usual, knob.name, knob.value);
-    // What a file says of every key, as the list of all does, is lost on nobody.
+    // A default value, as in the printed list of all keys, changes nothing: no warning.
     if (usual == EqualizeParams{}) continue;
     idle += (idle.empty() ? "" : ", ") + knob.origin + " " + knob.name;
   }

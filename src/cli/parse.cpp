@@ -34,20 +34,20 @@ const Option* find_letter(const Command& command, char letter) {
   return nullptr;
 }
 
-/// A video or still that is there, which hardly is to be overwritten.
+/// Returns true for an existing video or still, which nobody is likely to want as an output.
 bool holds_pictures(const std::string& word) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(word, ignored) &&
          (is_media_name(word) || knows_still(word));
 }
 
-/// An option of ours with CLI11's of the same name.
+/// Option of ours with CLI11's of the same name.
 struct Bound {
   const Option* option;
   CLI::Option* parsed;
 };
 
-// Values are kept as text and read by the options themselves, so CLI11 has nothing to convert.
+// CLI11 converts nothing: each option reads its value as text.
 CLI::Option* add_value(CLI::App& app, const std::string& names) {
   return app.add_option(names, [](const CLI::results_t&) { return true; })
       ->type_size(1)
@@ -68,12 +68,12 @@ Bound bind(CLI::App& app, const Option& option, std::list<std::string>& flag_val
   return {&option, parsed};
 }
 
-/// The words behind a command's name.
+/// Words after a command's name.
 class CommandLine {
  public:
   CommandLine(const Command& command, const std::vector<Command>& commands, const Words& words)
       : command_(command), commands_(commands) {
-    // Behind -- everything is an argument, whatever it begins with.
+    // After -- every word is an argument, even one with a dash.
     const auto end = std::find(words.begin(), words.end(), "--");
     const Words before(words.begin(), end);
     spare_ = spare_arguments(before, std::max<std::ptrdiff_t>(0, words.end() - end - 1));
@@ -91,8 +91,8 @@ class CommandLine {
   Help help = Help::none;
 
  private:
-  /// The words as CLI11 understands them. Of itself it takes an option for the value of the one
-  /// before, an empty value for none, and a value that may be left out only behind an equals sign.
+  /// Rewrites the words for CLI11, which takes an option after another for its value, an empty
+  /// value for a missing one, and an optional value only after an equals sign.
   [[nodiscard]] Words spelled_out(const Words& words) {
     Words plain;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -123,8 +123,7 @@ class CommandLine {
     return plain;
   }
 
-  /// How many words without a dash there are above those that the command needs; `behind` more
-  /// stand behind --.
+  /// Counts the words without a dash beyond those that the command needs; `behind` more follow --.
   [[nodiscard]] std::ptrdiff_t spare_arguments(const Words& words, std::ptrdiff_t behind) const {
     std::ptrdiff_t spare = behind;
     Words given;
@@ -136,7 +135,8 @@ class CommandLine {
       }
       const Option* option = option_of(word.substr(0, word.find('=')));
       const bool alone = option != nullptr && word.find('=') == std::string::npos;
-      if (option == nullptr && word[1] != '-') option = find_letter(command_, word[1]);  // -oFILE
+      // The letter's value may follow at once: -oFILE.
+      if (option == nullptr && word[1] != '-') option = find_letter(command_, word[1]);
       if (option == nullptr) continue;
       given.push_back(option->name);
       if (alone && !option->value.empty() && !option->value_optional) ++i;
@@ -152,8 +152,9 @@ class CommandLine {
     return spare;
   }
 
-  /// Whether the word behind an option that can do without is its value: not what the command needs
-  /// as an argument. What is there and looks like an input is one to commands that take any number.
+  /// Returns true where the word after an option with an optional value is that value: a word that
+  /// the command needs as an argument is not, nor an existing input where the command takes any
+  /// number of them.
   [[nodiscard]] bool takes(const Option& option, const std::string& word) {
     if (spare_ <= 0) return false;
     std::error_code ignored;
@@ -185,11 +186,11 @@ class CommandLine {
       for (const Option& option : group.options)
         bound.push_back(bind(app, option, flag_values));
     }
-    // CLI11 takes what stands in square brackets for a list; a folder may be called so.
+    // CLI11 takes a word in square brackets for a list; a folder may have such a name.
     for (std::string& word : words) {
       if (word.starts_with('[') && word.ends_with(']')) word.insert(0, "./");
     }
-    std::reverse(words.begin(), words.end());  // last one first, as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // CLI11 wants the last word first
     try {
       app.parse(words);
     } catch (const CLI::ParseError& error) {
@@ -215,13 +216,13 @@ class CommandLine {
     }
   }
 
-  /// The option that a word without its value names; null where there is none.
+  /// Returns the option that a word without its value names; null where there is none.
   [[nodiscard]] const Option* option_of(const std::string& word) const {
     if (word.starts_with("--")) return command_.find(word.substr(2));
     return word.size() == 2 && word[0] == '-' ? find_letter(command_, word[1]) : nullptr;
   }
 
-  /// -5 and - are values, --x and the letters that the command knows are not.
+  /// Returns true for --x and for letters of the command's options; -5 and - are values.
   [[nodiscard]] bool is_option(const std::string& word) const {
     return word.starts_with("--") || word == "-h" || option_of(word) != nullptr;
   }
@@ -248,7 +249,7 @@ class CommandLine {
   std::ptrdiff_t spare_ = 0;  // arguments that may be values
 };
 
-/// Whether a first word that is no command names what `run` reads.
+/// Returns true where a first word that is no command looks like an input of `run`.
 bool names_input(const std::string& word) {
   std::error_code ignored;
   return word == "-" || word.find_first_of("/.:%*") != std::string::npos ||
@@ -273,7 +274,7 @@ bool names_input(const std::string& word) {
               (nearest.empty() ? list_of_names(names) : nearest));
 }
 
-/// Lines, in which a config file's values may stand.
+/// Prints lines, which may hold a config file's values, with control characters escaped.
 ExitCode print(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -283,7 +284,7 @@ ExitCode print(const std::string& text) {
   return ExitCode::done;
 }
 
-/// With what would be used, as far as that can be told.
+/// Returns a command's help, with the values of config files where these can be read.
 std::string help_of(const Command& command, const std::vector<Command>& commands, Settings settings,
                     bool all) {
   try {
@@ -294,7 +295,7 @@ std::string help_of(const Command& command, const std::vector<Command>& commands
   return command_help(command, settings, all);
 }
 
-/// A preset that was asked for and says nothing of what this command does.
+/// Warns of a chosen preset that sets no option of this command.
 void warn_of_idle_preset(const Settings& settings, const Command& command) {
   const auto preset = settings.find("preset");
   if (preset == settings.end() || preset->second.by != GivenBy::preset) return;

@@ -29,7 +29,7 @@ Error grows_in_place_of(const std::string& input, const std::string& output) {
                                ", must have another name"};
 }
 
-/// A link without a target is no file of anybody's, yet the result would take its place.
+/// Returns true where a result would replace a regular file, or a link without a target.
 bool is_taken(const std::string& path) {
   std::error_code ignored;
   const fs::file_status target = fs::status(path, ignored);
@@ -37,7 +37,7 @@ bool is_taken(const std::string& path) {
          (!fs::exists(target) && fs::is_symlink(fs::symlink_status(path, ignored)));
 }
 
-/// The first of a pattern's names that is there; empty where none is.
+/// Returns the first existing file of a pattern; empty where there is none.
 std::string taken_of(const NumberedName& name, std::uint64_t frames) {
   std::string first;
   std::error_code end;
@@ -52,7 +52,7 @@ std::string taken_of(const NumberedName& name, std::uint64_t frames) {
   return first;
 }
 
-/// True for a line that begins with y.
+/// Asks on the terminal; true for an answer that begins with y.
 bool confirmed(const std::string& question) {
   std::fprintf(stderr, "equalux: %s [y/N] ", printable(question).c_str());
   std::fflush(stderr);
@@ -155,10 +155,10 @@ Descriptor wait_for_reader(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_fifo(path, ignored)) return {};
   for (;;) {
-    // One that waits in open() goes on waiting behind a signal.
+    // A blocking open() would not return on a signal.
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor >= 0) return {descriptor, true};
-    // Whatever else is wrong is said by who opens it for good.
+    // Other errors are reported by the caller's own open.
     if (errno != ENXIO) return {};
     if (const int signal = stop_token().signal; signal != 0) {
       throw Error(signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted,

@@ -27,7 +27,7 @@
 namespace equalux::cli {
 namespace {
 
-/// In one line that a terminal shows and does not obey; also where memory is short.
+/// Prints an error on one line, without control characters and without allocating memory.
 int report(ExitCode code, const char* what, const char* more = "") {
   std::array<char, 16384> line;
   std::snprintf(line.data(), line.size(), "%s%s", what, more);
@@ -46,7 +46,7 @@ int report(ExitCode code, const char* what, const char* more = "") {
   return static_cast<int>(code);
 }
 
-/// True where whoever read stdout has gone, as head does.
+/// Returns true where the reader of stdout has gone, as head does.
 bool nobody_reads_stdout() {
   pollfd out{STDOUT_FILENO, POLLOUT, 0};
   return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
@@ -66,9 +66,9 @@ int run_program(int argc, char** argv, std::vector<Command> (*commands)(),
     std::vector<std::string> words = first;
     words.insert(words.end(), argv + std::min(argc, 1), argv + argc);
     const ExitCode code = parse_and_run(std::move(words), commands());
-    // What is in stdio's buffer may find the disk full only now.
+    // A full disk may show only as stdio's buffer is flushed.
     const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-    // As the signal that is not waited for here would end it.
+    // The exit code is that of SIGPIPE, which is ignored here.
     if (!written && nobody_reads_stdout()) return kSignalExitBase + SIGPIPE;
     if (!written && code == ExitCode::done) {
       return report(ExitCode::write_failed, "standard output cannot be written, must have room");

@@ -50,7 +50,7 @@ std::string joined(const std::vector<std::string>& values) {
   return text;
 }
 
-/// One file's entries, those of the command's own table before those at the top.
+/// Entries of one file; those of the command's table take precedence over those at the top.
 class Layer {
  public:
   Layer(Settings& settings, const Command& command, const std::vector<Command>& commands,
@@ -123,10 +123,10 @@ class Layer {
   const Command& command_;
   const std::vector<Command>& commands_;
   GivenBy by_;
-  std::vector<std::string>& files_;  // that were read
+  std::vector<std::string>& files_;  // files read so far
 };
 
-/// Folders of presets: the user's, a build tree's, the installed one.
+/// Returns the folders of presets: the user's, a build tree's, the installed one.
 std::vector<fs::path> preset_folders() {
   std::vector<fs::path> folders;
   if (const char* path = std::getenv("EQUALUX_CONFIG_PATH")) {
@@ -163,7 +163,7 @@ std::string find_preset(const std::string& name) {
               (nearest.empty() ? list_of_names(names) : nearest));
 }
 
-/// The same of one that `origin` names; empty = the command line.
+/// Finds a preset; an error names its `origin`, empty = the command line.
 std::string find_named_preset(const std::string& name, const std::string& origin) {
   try {
     return find_preset(name);
@@ -172,13 +172,13 @@ std::string find_named_preset(const std::string& name, const std::string& origin
   }
 }
 
-/// What a preset's file is for: its first comment, the commands that know all keys at its top.
+/// Describes a preset: its file's first comment, and the commands that know all keys at its top.
 Preset describe_preset(const std::string& name, const std::string& path,
                        const std::vector<Command>& commands) {
   Preset preset{name, "", {}};
   std::ifstream file(path);
   if (std::string line; std::getline(file, line) && line.starts_with("# ")) {
-    // Without the command that a file may begin with.
+    // The comment may end with an example command, which is left out.
     preset.summary = line.substr(2, line.find(": equalux ") - 2);
   }
   const std::vector<ConfigEntry> entries = read_config(path);
@@ -194,7 +194,7 @@ Preset describe_preset(const std::string& name, const std::string& path,
   return preset;
 }
 
-/// Throws where the preset is of other commands.
+/// Throws where the preset belongs to other commands.
 void refuse_foreign_preset(const std::string& name, const std::string& path, const Command& command,
                            const std::vector<Command>& commands) {
   const Preset preset = describe_preset(name, path, commands);
@@ -213,7 +213,8 @@ void refuse_foreign_preset(const std::string& name, const std::string& path, con
               list_of_names(others) + " for equalux " + command.name);
 }
 
-/// Whether --curve-from or --compatible, or a filter's key of that name, is set: both stand alone.
+/// Returns true where --curve-from or --compatible, or a filter's key of that name, is set: no
+/// preset fits them.
 bool stands_alone(const Settings& settings) {
   const auto given = [&settings](const std::string& key, const auto& holds) {
     const auto setting = settings.find(key);
@@ -229,8 +230,8 @@ bool stands_alone(const Settings& settings) {
          });
 }
 
-/// The preset where none is asked for. The staged chain is for study: it has nothing of what the
-/// presets are about. A curve that is given has it in it, and OpenCV knows nothing of it.
+/// Returns the preset where none is chosen. The staged chain has none of the presets' options, a
+/// given tone curve replaces them, and --compatible excludes them: all these get none.
 std::string usual_preset(const Settings& settings, const Command& command) {
   if (!command.usual_preset) return kPlain;
   if (stands_alone(settings)) return kPlain;
@@ -249,8 +250,9 @@ std::string usual_preset(const Settings& settings, const Command& command) {
   return kPlain;
 }
 
-/// What a preset brings gives way where it means nothing beside what was asked for: the bound of
-/// its saturation beside a number, its time constants of one direction beside none.
+/// Erases settings of a preset that mean nothing beside what the user set: the bound of automatic
+/// saturation beside a number, the time constants of the two directions beside a --temporal-ms of
+/// 0.
 void leave_out_idle(Settings& settings) {
   OptionValues asked;
   for (const auto& [key, setting] : settings)
@@ -267,12 +269,12 @@ void leave_out_idle(Settings& settings) {
 std::vector<std::string> preset_names() {
   std::vector<std::string> names{kPlain};
   for (const fs::path& folder : preset_folders()) {
-    // Not fs::directory_iterator, which ends the process where memory is short.
+    // fs::directory_iterator would terminate the process where memory is short.
     const std::unique_ptr<DIR, CloseFolder> files(::opendir(folder.c_str()));
     if (!files && errno == ENOMEM) throw std::bad_alloc();
     while (const dirent* entry = files ? ::readdir(files.get()) : nullptr) {
       const fs::path file(entry->d_name);
-      // The list of all keys is a config to copy from.
+      // default.toml, the list of all keys, is a file to copy from, no preset.
       if (file.extension() == ".toml" && file.stem() != "default") {
         names.push_back(file.stem().string());
       }
@@ -293,7 +295,7 @@ std::vector<Preset> list_presets(const std::vector<Command>& commands) {
     try {
       presets.push_back(describe_preset(name, find_preset(name), commands));
     } catch (const Error&) {
-      // Who asks for it by name is told why.
+      // The error appears where the preset is chosen by name.
     }
   }
   return presets;

@@ -24,7 +24,7 @@ void handle_with(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
-  // System calls go on: libraries underneath do not expect EINTR.
+  // System calls restart: libraries below do not expect EINTR.
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
@@ -49,7 +49,8 @@ void catch_signals_patiently() {
 void hold_standard_streams() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(number, F_GETFD) >= 0) continue;
-    // The lowest number that is free is this one; opened the other way round, its use fails.
+    // open() takes the lowest free number, which is this one; the wrong direction makes each use
+    // fail.
     static_cast<void>(::open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY));
   }
 }

@@ -32,7 +32,7 @@ std::int64_t read_integer(const std::string& option, const std::string& text, st
 
 double read_number(const std::string& option, const std::string& text, double least, double most) {
   const auto value = number_from<double>(text);
-  // Written so that NaN is refused too.
+  // The negated comparison refuses NaN, too.
   if (!value || !(*value >= least && *value <= most)) {
     refuse(option, text, "a number from " + short_text(least) + " to " + short_text(most));
   }

@@ -26,8 +26,8 @@
 
 namespace fs = std::filesystem;
 
-/// `equalux batch`: many files, each as `run` would do it. This process plans, gives out and tells;
-/// worker processes filter.
+/// `equalux batch`: filters many files, each as `run` does. This process plans, distributes and
+/// reports; worker processes filter.
 namespace equalux::cli {
 namespace {
 
@@ -80,8 +80,8 @@ int cores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// How many files at a time, and with how many threads each, so that the cores are busy and not
-/// fought over.
+/// Chooses files at a time and threads for each, so that all cores are busy and none is
+/// oversubscribed.
 void balance(BatchOptions& options, std::size_t files) {
   const int most =
       static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(1, files), kMostJobs));
@@ -113,7 +113,7 @@ std::optional<WorkerPlace> fallback_of(const BatchOptions& options) {
   return WorkerPlace{"the CPU", -1, true};
 }
 
-/// A line for each file as it ends; the table comes when all have.
+/// Logs a line for each file as it ends; the table follows at the end.
 void tell(const Outcome& outcome, std::size_t number, std::size_t count) {
   const FileResult& result = *outcome.result;
   const std::string label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
@@ -124,12 +124,12 @@ void tell(const Outcome& outcome, std::size_t number, std::size_t count) {
     logger().info("{}: {}", label, result.reason);
   } else if (result.status == "stopped") {
     logger().warn("{}: {}", label, result.reason);
-  } else {  // What the exit code is for is said under --quiet too.
+  } else {  // the cause of the exit code shows under --quiet, too
     logger().error("{}: {}", label, result.reason);
   }
 }
 
-/// Hashes were kept file by file, so that those of files filtered at once do not mix.
+/// Prints a file's hashes, kept apart so that those of concurrent files do not mix.
 void print_hashes(const BatchOptions& options, const Outcome& outcome, std::size_t number,
                   std::size_t count) {
   const std::string& status = outcome.result->status;
@@ -177,11 +177,11 @@ FileResult look_at(const BatchOptions& options, const BatchJob& job, std::size_t
   return result;
 }
 
-/// One file after another, in this process and without results: their mean curve goes to
-/// --curve-to. `jobs` are the plan's that are ours.
+/// Writes the mean tone curve of all files to --curve-to: one file after another in this process,
+/// without results. `jobs`: indices in the plan of this shard's files.
 ExitCode run_curve_pass(const BatchOptions& options, const BatchPlan& plan,
                         const std::vector<std::size_t>& jobs) {
-  // A backend that is not there would fail every file alike: said once.
+  // A missing backend would fail every file: reported once.
   static_cast<void>(make_processor(options.stream.common));
   catch_signals();
   CurveFile curves(options.stream.common.curve_to);
@@ -219,8 +219,8 @@ class Batch {
   BatchOptions options_;
   BatchPlan plan_;
   Shard shard_;
-  std::vector<std::size_t> jobs_;  // of the plan, that are ours
-  std::vector<Outcome> outcomes_;  // by the plan's numbers
+  std::vector<std::size_t> jobs_;  // indices in the plan of this shard's files
+  std::vector<Outcome> outcomes_;  // one for each file of the plan
   std::unique_ptr<BatchProgress> progress_;
   Clock::time_point start_ = Clock::now();
 };
@@ -252,7 +252,7 @@ ExitCode Batch::run() {
   warn_of_idle_keys(options_.stream.common);
   plan();
   if (!options_.stream.common.curve_to.empty()) return run_curve_pass(options_, plan_, jobs_);
-  // Signals often come twice, to the group and to the process; the workers have seconds to end.
+  // Signals often come twice, to the process group and to the process; workers get seconds to end.
   catch_signals_patiently();
   if (options_.dry_run) return dry_run(options_, plan_, jobs_, worker());
   work();
@@ -270,7 +270,7 @@ void Batch::take_result(std::size_t job, const nlohmann::json& message) {
   try {
     result = result_from(message);
   } catch (const nlohmann::json::exception&) {
-    // Of a worker that died there is less to tell.
+    // The message of a worker that died has only these.
     result.status = message.value("status", "failed");
     result.reason = message.value("reason", "");
     result.code = message.value("code", static_cast<int>(ExitCode::unavailable));
@@ -306,7 +306,7 @@ PoolEvents Batch::events() {
 }
 
 void Batch::work() {
-  if (jobs_.empty()) return;  // More shards than files.
+  if (jobs_.empty()) return;  // more shards than files
   std::vector<double> weights;
   for (const BatchJob& job : plan_.jobs) {
     std::error_code unknown;
@@ -340,7 +340,7 @@ ExitCode Batch::conclude() {
 }
 
 void Batch::write_reports(const std::vector<Outcome>& ours) const {
-  // Where the folder itself is the trouble, the files have said so.
+  // Where the folder itself is the cause, each file has reported it.
   std::error_code ignored;
   if (!fs::is_directory(options_.out, ignored)) return;
   const fs::path out(options_.out);
@@ -371,7 +371,7 @@ void read_devices(const std::string& text, std::vector<int>& devices) {
   }
 }
 
-/// Remembers what is set, but for what does not show in the results.
+/// Records all set options except those that do not change results.
 void note_parameters(Command& command, BatchOptions& options) {
   static const std::set<std::string> kOfThisRun{
       "out",     "manifest", "jobs",      "devices",  "shard",        "dry-run", "decoder",

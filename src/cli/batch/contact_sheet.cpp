@@ -16,12 +16,12 @@
 namespace equalux::cli {
 namespace {
 
-/// The frame that is taken where nobody knows how many there are.
+/// Frame taken where the number of frames is unknown.
 constexpr std::uint64_t kUsualNumber = 24;
-/// The latest one where it has to be decoded a second time.
+/// Limit where the frame has to be decoded a second time.
 constexpr std::uint64_t kLatestOnDevice = 120;
 
-/// The means of the pixels that fall together; never larger than the picture.
+/// Scales down by means over boxes of pixels, rounded half up; never enlarges.
 Image shrunk(const ConstImageView& frame) {
   if (!converts_to_rgb(frame.desc.format)) return {};
   ImageDesc desc;
@@ -60,7 +60,7 @@ Image shrunk(const ConstImageView& frame) {
 
 }  // namespace
 
-/// A source that passes everything on.
+/// Source that passes everything on, and keeps stills for a StillTap.
 class TappedSource final : public Source {
  public:
   TappedSource(std::unique_ptr<Source> source, StillTap& tap)
@@ -162,7 +162,7 @@ constexpr int kGap = 12;
 constexpr int kCaption = 22;
 constexpr int kCellWidth = 2 * StillTap::kWidth;
 constexpr int kCellHeight = StillTap::kHeight + kCaption;
-/// More stills than this make no sheet that one looks at: every n-th is shown then.
+/// Most stills on a sheet; of more, every n-th is shown.
 constexpr std::size_t kMostCells = 120;
 constexpr std::uint8_t kPaper = 32;
 
@@ -190,7 +190,7 @@ std::vector<Cell> read_cells(const std::vector<Outcome>& outcomes, const std::st
       if (outcome.result->status == "partial") cell.caption += " (partial)";
       cells.push_back(std::move(cell));
     } catch (const Error&) {
-      continue;  // A still is no result.
+      continue;  // a damaged still is left out
     }
   }
   return cells;

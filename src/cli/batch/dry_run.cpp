@@ -22,10 +22,10 @@ namespace {
 
 // ---- a sample of a file -------------------------------------------------------------------------
 
-/// Frames that are tried.
+/// Frames of the sample.
 constexpr std::uint64_t kSample = 48;
 
-/// Remembers what the source told.
+/// Source that passes everything on, and notes what a file declares.
 class NotingSource final : public Source {
  public:
   NotingSource(std::unique_ptr<Source> source, FileEstimate& estimate)
@@ -41,7 +41,7 @@ class NotingSource final : public Source {
       estimate_.frames =
           static_cast<std::uint64_t>(*estimate_.media_s * info.frame_rate.value() + 0.5);
     }
-    // A sample of a few frames must not copy all sound and subtitles.
+    // The estimate must not copy all sound and subtitles for a few frames.
     info.container_path.clear();
     return info;
   }
@@ -71,13 +71,13 @@ Estimates ask(const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
       estimates.failures[job] = message.value("reason", "cannot be read");
     }
   };
-  // One at a time: what is measured is a file that has the machine to itself.
+  // One file at a time, so that each has the machine to itself while it is measured.
   WorkerPool pool({{"a worker process", -1}}, std::nullopt, worker, std::move(events));
   pool.run("estimate", jobs, stop_token());
   return estimates;
 }
 
-/// What would be done with a file, by what is known without reading it.
+/// Returns what the batch would do with a file, as far as that is known without reading it.
 std::string action_for(const BatchOptions& options, const BatchJob& job) {
   std::error_code ignored;
   const nlohmann::json entry = read_entry(state_paths(options.out, job.output).entry);
@@ -100,7 +100,7 @@ std::string amount_text(double bytes) {
 struct Sum {
   double seconds = 0;
   double bytes = 0;
-  std::size_t unknown = 0;  ///< files whose frames nobody declared
+  std::size_t unknown = 0;  ///< number of files that declare no length
 
   void add(const FileEstimate& file) {
     if (!file.frames || file.seconds_a_frame <= 0) {

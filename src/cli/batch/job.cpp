@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace equalux::cli {
 namespace {
 
-/// How far durations may be apart: a container's ticks, and the last frame's guess.
+/// Tolerance of durations: a container's time base, and the guessed length of the last frame.
 constexpr double kDurationToleranceS = 0.1;
 
 void make_folder_of(const std::string& file) {
@@ -36,7 +36,7 @@ void make_folder_of(const std::string& file) {
   }
 }
 
-/// The files that regions are read from: their contents decide about the result as options do.
+/// Returns hashes of the mask files of regions: their contents shape the result as options do.
 nlohmann::json mask_hashes(const CommonOptions& common) {
   std::vector<std::string> regions{common.equalize.region};
   for (const FilterSpec& spec : common.filters) {
@@ -87,7 +87,7 @@ class Job {
   const JobContext& context_;
   const BatchOptions& options_;
   const StatePaths paths_;
-  nlohmann::json identity_;  // a result is that of these, or it is another one
+  nlohmann::json identity_;  // a result is reused only where all of these are equal
   FileResult result_;
 };
 
@@ -98,7 +98,7 @@ void Job::identify() {
                {"parameters", options_.parameters},
                {"md5", result_.input_md5},
                {"masks", mask_hashes(options_.stream.common)}};
-  // Its file may hold another one by now.
+  // The curve itself counts, as its file may have changed.
   const std::optional<ToneCurve>& curve = options_.stream.common.equalize.curve;
   if (curve) identity_["curve"] = curve_text(*curve);
 }
@@ -124,7 +124,7 @@ FileResult Job::run() {
       place = place_to_resume(entry);
     }
   } catch (const nlohmann::json::exception& error) {
-    logger().debug("{}: {}", paths_.entry, error.what());  // Damaged: as if it were not there.
+    logger().debug("{}: {}", paths_.entry, error.what());  // damaged: treated as missing
   }
   if (stop_token().signal == 0) {
     run_from(place);
@@ -146,7 +146,7 @@ bool Job::is_finished(const nlohmann::json& entry) {
   if (entry.value("status", "") != "done") return false;
   std::error_code ignored;
   if (!fs::exists(job_.output, ignored)) return false;
-  // Hashes that nobody asked for then are not there now.
+  // Hashes asked for now may not have been then.
   if (options_.stream.common.verify && !fs::exists(paths_.hashes, ignored)) return false;
   FileResult finished = result_from(entry.at("result"));
   if (context_.on_phase) context_.on_phase("checking");
@@ -159,7 +159,7 @@ bool Job::is_finished(const nlohmann::json& entry) {
   return true;
 }
 
-/// Decodes it, all of it.
+/// Decodes the whole result; true where frames and duration are those recorded.
 bool Job::output_is_whole(const FileResult& finished) {
   try {
     InputOptions in = options_.stream.in;
@@ -169,7 +169,7 @@ bool Job::output_is_whole(const FileResult& finished) {
     const std::unique_ptr<Sink> sink = make_null_sink();
     const RunResult run = equalux::run(*source, *processor, *sink, {}, stop_token());
     if (stop_token().signal != 0) return false;
-    // YUV4MPEG2 has frames, but no times.
+    // YUV4MPEG2 has no timestamps.
     const bool timed = extension_of(job_.output) != "y4m";
     const bool lasts = !timed || std::abs(run.media_s - finished.media_s) <= kDurationToleranceS;
     if (run.code == ExitCode::done && run.frames_out == finished.frames_out && lasts) return true;
@@ -244,7 +244,7 @@ void Job::filter(const std::optional<SavedCheckpoint>& place) {
   conclude(run_stream(stream));
   if (result_.status != "done" && result_.status != "partial") return;
   save(result_.status, std::nullopt);
-  // The file is done: a picture for the contact sheet is worth a line at most.
+  // A failed picture for the contact sheet does not fail the finished file.
   try {
     InputOptions software = stream.in;
     software.decoder = "software";

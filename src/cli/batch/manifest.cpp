@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace equalux::cli {
 namespace {
 
-/// A result's name must stay below the folder of the results.
+/// Returns true where a result's name would leave the folder of results.
 bool leads_outside(const fs::path& name) {
   const fs::path normal = name.lexically_normal();
   return normal.is_absolute() || normal.empty() || *normal.begin() == ".." || normal == ".";

@@ -40,7 +40,7 @@ void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
   }
 }
 
-/// What a batch takes of a folder, and what is to be said of the rest.
+/// Adds the files of a folder, and counts what is left out.
 template <typename Add>
 void add_folder(const std::string& folder, const std::string& out, BatchPlan& plan,
                 const Add& add) {
@@ -50,7 +50,7 @@ void add_folder(const std::string& folder, const std::string& out, BatchPlan& pl
   };
   append(listing.unreadable, plan.unreadable);
   append(listing.folder_links, plan.left_out.folder_links);
-  // A second batch does not take the results of the first.
+  // Results of an earlier batch are no inputs.
   const bool all = out.empty() || is_below(folder, out);
   for (const auto& [path, kind] : listing.entries) {
     if (!is_media_name(path.string())) {
@@ -80,8 +80,8 @@ std::optional<std::size_t> from_environment(const char* name) {
   return text == nullptr ? std::nullopt : number_from<std::size_t>(text);
 }
 
-/// A Slurm array may begin anywhere and leave numbers out; what it leaves out at even steps is
-/// told.
+/// Returns the shard of a task of a Slurm array, which may begin anywhere and have even steps.
+/// Throws where it is not one of `count` tasks.
 Shard of_slurm_array(const std::string& text, std::size_t id, std::size_t count) {
   const std::size_t first = from_environment("SLURM_ARRAY_TASK_MIN").value_or(0);
   const std::size_t step = from_environment("SLURM_ARRAY_TASK_STEP").value_or(1);
@@ -169,7 +169,7 @@ Shard parse_shard(const std::string& text) {
 }
 
 std::size_t shard_of(std::string_view name, std::size_t count) {
-  // FNV-1a, then mixed: its low bits alone know too little of the last letters.
+  // FNV-1a with a final mix: its low bits alone depend too little on the last letters.
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char letter : name)
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;

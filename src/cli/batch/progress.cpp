@@ -131,7 +131,7 @@ void BatchProgress::tick() {
   }
   if (quiet_) return;
   if (terminal_) {
-    // A letter has as many bytes as columns, or more.
+    // A letter has at least as many bytes as columns.
     const std::string line(beginning_of(text(elapsed_s), terminal_columns() - 1));
     std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
     std::fflush(stderr);

@@ -18,7 +18,7 @@ double fps_of(const FileResult& result) {
   return result.elapsed_s > 0 ? static_cast<double>(frames) / result.elapsed_s : 0.0;
 }
 
-/// A batch that was stopped says so of the files it did not come to.
+/// Returns an outcome's result; for a file that a stopped batch did not begin, one that says so.
 const FileResult& result_of(const Outcome& outcome) {
   static const FileResult not_begun = [] {
     FileResult result;
@@ -118,7 +118,7 @@ ExitCode batch_exit_code(const std::vector<Outcome>& outcomes, int signal) {
   const bool all_done = std::all_of(outcomes.begin(), outcomes.end(),
                                     [&](const auto& outcome) { return code_of(outcome) == 0; });
   if (all_done) return ExitCode::done;
-  // Where every file failed alike, that is the batch's failure too.
+  // Where every file failed alike, their code is the batch's.
   const int first = code_of(outcomes.front());
   const bool alike = std::all_of(outcomes.begin(), outcomes.end(), [&](const auto& outcome) {
     return code_of(outcome) == first && result_of(outcome).status == "failed";

@@ -77,12 +77,12 @@ FileLock::FileLock(const std::string& path) {
     throw Error(ExitCode::cannot_create, path + ": cannot be created: " + system_error_text(errno) +
                                              "; the folder of the results must be writable");
   }
-  // A file system without locks does not keep anybody from working.
+  // On a file system without locks the batch works without them.
   held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 FileLock::~FileLock() {
-  // The file stays: removed, two processes could hold locks on two files of one name.
+  // The file stays: after a removal, two processes could lock two files of the same name.
   ::close(descriptor_);
 }
 

@@ -17,11 +17,11 @@
 namespace equalux::cli {
 namespace {
 
-/// How often a waiting worker looks whether it was told to stop.
+/// Period of a waiting worker's check for a stop signal.
 constexpr int kLookMs = 100;
 
-/// The log's lines go to the parent, which has the terminal's progress line to mind, for as long as
-/// the channel is there.
+/// Redirects log lines to the parent, which draws the terminal's progress line; lasts as long as
+/// the channel.
 class LogToParent {
  public:
   explicit LogToParent(Channel& channel) {
@@ -49,8 +49,8 @@ nlohmann::json refusal(ExitCode code, const std::string& text) {
   return {{"say", "refused"}, {"code", static_cast<int>(code)}, {"text", text}};
 }
 
-/// A backend or encoder that is not there would fail every file alike: said once.
-/// Tells whether a device filters; nothing where it cannot begin.
+/// Checks the backend and encoder, so that a missing one is reported once and not for every file.
+/// Returns true where a device filters; nothing where the worker cannot begin.
 std::optional<bool> begin(const BatchOptions& options, Channel& channel) {
   try {
     const bool on_device = make_processor(options.stream.common)->frame_device() >= 0;
@@ -66,7 +66,7 @@ std::optional<bool> begin(const BatchOptions& options, Channel& channel) {
   return std::nullopt;
 }
 
-/// Whether the device that a worker was given still works.
+/// Returns true where the worker's device still works.
 bool device_answers(int device) {
   if (device < 0) return false;
   try {
@@ -77,8 +77,8 @@ bool device_answers(int device) {
   }
 }
 
-/// A file that fails before its first frame on a device that works may need more memory than that
-/// has: then it is the file that failed, or that the CPU gets.
+/// Filters a file. Where it fails before its first frame on a device that still works, the device's
+/// memory may be too small: the CPU filters it, or the file alone counts as failed.
 nlohmann::json filtered(const BatchOptions& options, const BatchPlan& plan, std::size_t number,
                         bool may_use_cpu, Channel& channel) {
   const BatchJob& job = plan.jobs[number];
@@ -133,7 +133,7 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
       nlohmann::json answer = order->at("do") == "estimate"
                                   ? estimated(options, plan.jobs.at(number))
                                   : filtered(options, plan, number, may_use_cpu, channel);
-      // Without a device it is the file that the filters failed on.
+      // Without a device, the file is the cause.
       if (!*on_device) answer["device_lost"] = false;
       answer["say"] = "result";
       answer["job"] = number;

@@ -21,7 +21,7 @@ namespace equalux::cli {
 namespace {
 
 constexpr int kTickMs = 250;
-/// What a worker ends with that something was thrown in.
+/// Exit code of a worker that ended by an exception.
 constexpr int kThrown = 70;
 
 std::string ending_of(int status) {
@@ -98,7 +98,7 @@ void WorkerPool::give_work(const std::string& order) {
       if (events_.on_start) events_.on_start(*worker->job, worker->place);
       worker->channel->send({{"do", order}, {"job", *worker->job}});
     } else if (!worker->ready) {
-      // No more processes than there is work for.
+      // No more processes than files that wait.
       if (worker->pid < 0 && starting < waiting_.size()) start(*worker);
       if (worker->pid >= 0) ++starting;
     }
@@ -118,7 +118,7 @@ void WorkerPool::start(Worker& worker) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
     ::close(ends[0]);
-    // Held open here, the others' sockets would not tell them of the parent's end.
+    // Open copies of the others' sockets would keep them from seeing the parent's end.
     for (auto& other : workers_)
       other->channel.reset();
     int code = 1;
@@ -126,7 +126,7 @@ void WorkerPool::start(Worker& worker) {
       Channel channel(ends[1]);
       code = work_(worker.place, channel);
     } catch (...) {
-      // The stack above is the parent's: its pool would end the other workers on the way out.
+      // Unwinding would run the parent's destructors, whose pool ends the other workers.
       code = kThrown;
     }
     std::fflush(nullptr);
@@ -189,7 +189,7 @@ void WorkerPool::obey(Worker& worker, const nlohmann::json& message) {
   }
 }
 
-/// What is left is done on the CPU alone.
+/// Leaves the rest to the CPU.
 void WorkerPool::fall_back() {
   logger().warn("{} takes over what is left", fallback_->name);
   for (auto& worker : workers_) {
@@ -202,7 +202,8 @@ void WorkerPool::fall_back() {
   workers_.back()->place = *std::exchange(fallback_, std::nullopt);
 }
 
-/// A file that one device after the other is lost on is the cause of it.
+/// Gives up a file that failed in several places: left to the CPU where that is allowed, else
+/// failed.
 void WorkerPool::give_up(std::size_t job, const std::string& why) {
   if (fallback_) {
     for_fallback_.push_back(job);
@@ -211,8 +212,8 @@ void WorkerPool::give_up(std::size_t job, const std::string& why) {
   }
 }
 
-/// The place failed, and perhaps the file is no part of that: it waits for another one, behind the
-/// others, so that these tell whether the place still works.
+/// Handles a failed place. The file may not be the cause: it goes to the end of the queue, so that
+/// the files before it show whether the place still works.
 void WorkerPool::lost(Worker& worker, const std::string& why, bool of_device) {
   refusal_ = why;
   device_lost_ = device_lost_ || of_device;
@@ -226,12 +227,13 @@ void WorkerPool::lost(Worker& worker, const std::string& why, bool of_device) {
   }
   let_go(worker);
   worker.retired = ++worker.failures >= kFailures;
-  if (workers_.size() == 1 && worker.retired && !any_ready_ && !may_fall_back()) return;  // Thrown.
+  // fail_rest() throws the error.
+  if (workers_.size() == 1 && worker.retired && !any_ready_ && !may_fall_back()) return;
   logger().warn("{} failed: {}{}", worker.place.name, why,
                 worker.retired ? "; it gets no more work" : "; it is tried once more");
 }
 
-/// The process died.
+/// Handles a worker that died; its file is tried once more.
 void WorkerPool::ended(Worker& worker) {
   const std::string how = reap(worker);
   if (!worker.job) {
@@ -250,7 +252,7 @@ void WorkerPool::ended(Worker& worker) {
   }
 }
 
-/// Nobody is left to do it.
+/// Fails the remaining files where no worker is left.
 void WorkerPool::fail_rest() {
   if (!any_ready_) throw Error(refusal_code_, refusal_);
   for (const std::size_t job : std::exchange(waiting_, {})) {
@@ -268,7 +270,7 @@ void WorkerPool::stop_all(int signal) {
   while (any_busy() && Clock::now() < deadline)
     wait_for_news();
   for (auto& worker : workers_) {
-    // Killed, it leaves its file to be continued.
+    // A killed worker leaves its file to be resumed.
     if (worker->job && events_.on_result) {
       events_.on_result(*std::exchange(worker->job, std::nullopt), stopped());
     }
@@ -287,7 +289,7 @@ std::string WorkerPool::reap(Worker& worker) {
   return ending_of(status);
 }
 
-/// Ends the process; one that is at work on something that does not end is killed.
+/// Ends the process; one that is at work is killed.
 void WorkerPool::let_go(Worker& worker) {
   if (worker.pid < 0) return;
   const bool idle = worker.ready && !worker.job;

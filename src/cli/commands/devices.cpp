@@ -27,7 +27,7 @@
 #include "pipelines/gstreamer/encode/encoders.h"
 #endif
 
-/// `equalux devices`: what this machine and this build can do.
+/// `equalux devices`: lists what this machine and this build can do.
 namespace equalux::cli {
 namespace {
 
@@ -35,7 +35,7 @@ using Json = nlohmann::ordered_json;
 
 struct DevicesOptions {
   CommonOptions common;
-  InputOptions wanted;  // of cameras
+  InputOptions wanted;  // size and rate wanted of cameras
   bool json = false;
 };
 
@@ -50,7 +50,7 @@ struct DevicesOptions {
   return list;
 }
 
-/// What `explain` says, or why there is nothing to be said.
+/// Returns the result of `explain`, or the text of its error.
 template <typename Explain>
 std::string reason_for_mode(const Explain& explain) {
   try {
@@ -85,7 +85,7 @@ std::string text_of(const Json& field) {
   return printable(field.get<std::string>());
 }
 
-/// "MJPG: 640x480 30, 1280x720 30" for each format.
+/// Returns a line such as "MJPG: 640x480 30, 1280x720 30" for each format.
 std::string mode_lines(const Json& modes) {
   std::map<std::string, std::string> by_format;
   for (const Json& mode : modes) {
@@ -101,7 +101,7 @@ std::string mode_lines(const Json& modes) {
 }
 
 #ifdef EQUALUX_HAVE_PIPEWIRE
-/// As a run takes them whose filters take all formats.
+/// Rates a format as a run does whose filters take all pixel formats.
 int pipewire_compression(std::uint32_t code) {
 #ifdef EQUALUX_HAVE_OPENCV
   return code == fourcc('M', 'J', 'P', 'G') ? 2 : 0;
@@ -129,7 +129,7 @@ void add_pipewire_cameras(const InputOptions& wanted, Json& cameras) try {
                        {"controls", Json::array()}});
   }
 } catch (const Error& error) {
-  // equalux doctor says it as a fault.
+  // `equalux doctor` reports it as a fault.
   logger().debug("{}", error.what());
 }
 #endif
@@ -217,7 +217,7 @@ Json cuda_devices(const CudaStatus& status) {
   return devices;
 }
 
-/// What --backend and --device would run on. Throws as a run would.
+/// Returns what --backend and --device would run on. Throws as a run would.
 Json chosen_backend(const CommonOptions& common, const CudaStatus& cuda) {
   const bool wants_cuda =
       common.backend == Backend::cuda || (common.backend == Backend::automatic && cuda.available);

@@ -10,7 +10,7 @@
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 
-/// `equalux doctor`: what keeps live video from working here, and what to do about it.
+/// `equalux doctor`: lists what keeps live video from working here, with remedies.
 namespace equalux::cli {
 namespace {
 

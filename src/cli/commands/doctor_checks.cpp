@@ -68,7 +68,7 @@ Finding without_gstreamer(const std::string& subject, const Error& error) {
   return {subject, Health::fault, error.what(), "GStreamer must start, before it can be asked"};
 }
 
-/// Numbers of the nodes that v4l2loopback made: it alone has this attribute.
+/// Returns the numbers of v4l2loopback's nodes, the only ones with this attribute.
 std::vector<int> loopback_numbers(const KernelFolders& folders) {
   std::vector<int> numbers;
   std::error_code missing;
@@ -95,7 +95,7 @@ Finding check_loopback_node(const KernelFolders& folders, int number, bool exclu
                          : kJoinGroup;
     return finding;
   }
-  // "YU12:640x480@30/1"; empty until something is or was written.
+  // The format reads "YU12:640x480@30/1"; empty until something was written.
   const std::string format = first_line(fs::path(folders.classes) / file / "format");
   int width = 0;
   int height = 0;
@@ -169,7 +169,7 @@ std::vector<Finding> check_loopback(const KernelFolders& folders) {
     return {{"v4l2loopback", Health::absent, "not loaded: there is no virtual camera",
              "sudo apt install v4l2loopback-dkms, then " + std::string(kLoadLoopback)}};
   }
-  // One letter or digit for each device, in their order: "Y,N,N".
+  // exclusive_caps has one letter or digit for each device, in order: "Y,N,N".
   const std::string options = first_line(module / "parameters" / "exclusive_caps");
   std::vector<Finding> findings;
   std::size_t at = 0;
@@ -209,7 +209,7 @@ std::vector<Finding> check_pipewire() {
   try {
     state = look_at_pipewire();
   } catch (const Error& error) {
-    // Machines with the library alone, which other packages bring, lack its plugins.
+    // Other packages install the library alone, without PipeWire's plugins.
     logger().debug("{}", error.what());
     state.trouble = "the library is here, its plugins are not";
   }

@@ -30,13 +30,14 @@
 #include "src/plot/gnuplot.h"
 #include "src/plot/histogram_plot.h"
 
-/// `equalux image`: one still through the filters, and the reports' plots of it.
+/// `equalux image`: filters one still or a folder of them, and draws the reports' plots.
 namespace equalux::cli {
 namespace {
 
 constexpr int kMaxPlotBins = 256;
 constexpr int kMaxRepeats = 1000000;
-constexpr Rational kStillRate{25, 1};  // As FFmpeg reads a still, so that its framemd5 is ours.
+// Rate that FFmpeg gives a still, so that its framemd5 is ours.
+constexpr Rational kStillRate{25, 1};
 
 namespace fs = std::filesystem;
 
@@ -56,8 +57,8 @@ struct ImageOptions {
 struct StillJob {
   std::string input;
   std::string output;
-  bool from_stdin = false;  ///< `input` is a file that the user knows nothing of
-  bool to_stdout = false;   ///< `output` is
+  bool from_stdin = false;  ///< `input` is a temporary file, named "-" to the user
+  bool to_stdout = false;   ///< `output` is a temporary file, named "-" to the user
 
   [[nodiscard]] std::string input_name() const { return from_stdin ? "-" : input; }
   [[nodiscard]] std::string output_name() const { return to_stdout ? "-" : output; }
@@ -65,10 +66,10 @@ struct StillJob {
 
 // ---- stdin and stdout ---------------------------------------------------------------------------
 
-/// What comes through stdin, or goes through stdout, as a file: decoders want to seek.
+/// Temporary files for stdin and stdout: decoders have to seek.
 class Spool {
  public:
-  /// All of stdin under a name whose extension says what it holds. Throws Error(bad_input).
+  /// Copies stdin to a file with the extension that fits its content. Throws Error(bad_input).
   [[nodiscard]] std::string take_stdin() const {
     std::string bytes;
     std::array<char, 65536> block{};
@@ -89,7 +90,7 @@ class Spool {
   [[nodiscard]] std::string file(const std::string& extension) const {
     return (folder_.path() / ("still." + extension)).string();
   }
-  /// Throws Error(write_failed).
+  /// Copies a file to stdout. Throws Error(write_failed).
   static void give_to_stdout(const std::string& path) {
     std::ifstream from(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(from), {}};
@@ -98,7 +99,7 @@ class Spool {
       throw Error(ExitCode::write_failed, "-: write failed: " + system_error_text(errno));
     }
   }
-  /// The user knows nothing of the file.
+  /// Returns the error with "-" in place of the temporary file's name.
   [[nodiscard]] Error about_stream(const Error& error) const {
     std::string text = error.what();
     const std::string name = folder_.path().string() + "/still";
@@ -125,7 +126,7 @@ class Spool {
   ScratchFolder folder_{"still"};
 };
 
-/// "-" or "png:-".
+/// Returns true for "-" and such as "png:-".
 bool is_stream(const std::string& path) {
   return path == "-" ||
          (path.ends_with(":-") && writes_still("x." + path.substr(0, path.size() - 2)));
@@ -215,11 +216,11 @@ void check_single(const ImageOptions& options, const StillJob& job) {
   }
 }
 
-/// The stills that were found, and what could not be looked into.
+/// Stills found, and folders that could not be read.
 struct StillPlan {
   std::vector<StillJob> jobs;
   std::vector<Unreadable> unreadable;
-  std::size_t others = 0;  ///< files in folders that are no stills
+  std::size_t others = 0;  ///< number of files in folders that are no stills
 };
 
 void add_folder(const std::string& folder, const fs::path& out, StillPlan& plan) {
@@ -292,15 +293,15 @@ StillPlan plan_folder(const ImageOptions& options) {
 
 // ---- one still ----------------------------------------------------------------------------------
 
-/// A still that was filtered, and the memory it lies in.
+/// Filtered still, and the memory that holds it.
 struct Result {
   std::unique_ptr<FramePool> pool;
   FramePtr frame;
-  std::string backend;  ///< what ran, for the log
+  std::string backend;  ///< backend that ran, for the log
   std::optional<CurveSum> curves;
 };
 
-/// ", must be gray8 or gray16_le": those of the usual forms of stills that the filters take.
+/// Returns ", must be gray8 or gray16_le": the usual formats of stills that the filters take.
 std::string forms_taken(const Processor& processor) {
   std::string forms;
   for (const PixelFormat form : {PixelFormat::gray8, PixelFormat::gray16_le, PixelFormat::bgr}) {
@@ -389,7 +390,8 @@ Image read_for(const StillJob& job, StillNotes& notes) {
   return still;
 }
 
-/// Why the result has no transparency where the still has it; empty where it is kept, or none was.
+/// Returns why the result lacks the still's transparency; empty where it keeps it or there was
+/// none.
 std::string why_opaque(PixelFormat still, PixelFormat result, const std::string& output) {
   if (!has_alpha(still)) return {};
   if (!has_alpha(result))
@@ -517,7 +519,7 @@ ExitCode run_folder(const ImageOptions& options) {
       curves.add(result.curves);
       backend = result.backend;
     } catch (const Error& error) {
-      // A device that is gone or a parameter that is wrong stays so for the rest.
+      // A missing device or a wrong parameter would fail all later stills too.
       if (error.code() == ExitCode::usage && backend.empty()) throw;
       const std::string text = error.what();
       const bool named =

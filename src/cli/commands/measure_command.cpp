@@ -24,7 +24,7 @@
 #include "src/common/log.h"
 #include "src/plot/gnuplot.h"
 
-/// `equalux measure`: quality and stability of a clip, or of a result beside its original.
+/// `equalux measure`: measures quality and stability of a clip, or of a result beside its original.
 namespace equalux::cli {
 namespace {
 
@@ -88,7 +88,7 @@ void refuse_other_size(const ClipReader& a, const ClipReader& b) {
                                    " is " + size_of(a) + ", must be the same size");
 }
 
-/// Until it is gone, a signal ends reads that wait for their input.
+/// Thread that cancels both readers on a signal, so that no read waits for its input.
 class Watch {
  public:
   Watch(ClipReader& a, ClipReader* b)
@@ -111,10 +111,10 @@ void refuse_stopped() {
               "stopped by a signal, nothing was written");
 }
 
-/// What became of reading the clips to their common end.
+/// Outcome of reading the clips to their common end.
 struct Ending {
   std::string note;
-  std::string partial;  ///< what an input promised and did not hold
+  std::string partial;  ///< what an input declared and did not hold
 };
 
 Ending measure_frames(ClipReader& a, ClipReader* b, const MeasureOptions& options,
@@ -170,7 +170,7 @@ ExitCode run_measure(MeasureOptions& options) {
     a.open();
     if (b) b->open();
   } catch (const Error&) {
-    refuse_stopped();  // What a source says of a wait that was ended is no news.
+    refuse_stopped();  // after a signal, the source's own error is of no interest
     throw;
   }
   refuse_stopped();
@@ -199,7 +199,7 @@ ExitCode run_measure(MeasureOptions& options) {
     file->commit();
   }
   const std::string out = options.json == "-" ? json : measure_table(clip);
-  std::fputs(out.c_str(), stdout);  // main() looks whether it could be.
+  std::fputs(out.c_str(), stdout);  // main() checks for errors
   progress.end(meter.frames(), elapsed_s,
                ending.partial.empty() ? ExitCode::done : ExitCode::partial);
   if (ending.partial.empty()) return ExitCode::done;
@@ -220,7 +220,7 @@ OptionGroup measure_group(MeasureOptions& options) {
   return group;
 }
 
-/// Of the machine's options those that measuring has a use for.
+/// Returns those of the machine's options that measuring uses.
 OptionGroup quiet_machine_group(CommonOptions& common) {
   OptionGroup group = machine_group(common);
   std::erase_if(group.options, [](const Option& option) {

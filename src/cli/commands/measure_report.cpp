@@ -31,7 +31,7 @@ std::string number(const std::optional<double>& value, int digits) {
   return text;
 }
 
-/// "0, 3", one for each cut; "-" where a shot is too short to tell.
+/// Returns such as "0, 3", a number for each cut; "-" where a shot is too short to tell.
 std::string settle_text(const std::vector<quality::Cut>& cuts) {
   std::string text;
   for (const quality::Cut& cut : cuts) {
@@ -120,7 +120,7 @@ std::string measure_json(const MeasuredClip& clip) {
   json["width"] = clip.width;
   json["height"] = clip.height;
   if (!clip.note.empty()) json["note"] = clip.note;
-  // The figures follow as they are told everywhere.
+  // Figures have the same form in all reports.
   json.update(quality::figures_json(figures));
   return json_text(json, 2) + "\n";
 }

@@ -14,19 +14,19 @@
 #include "src/cli/values.h"
 #include "src/common/log.h"
 
-/// `equalux run`: one stream.
+/// `equalux run`: filters one stream.
 namespace equalux::cli {
 namespace {
 
-/// What the list of all keys says of it; as good as nothing.
+/// Encoder in the printed list of all keys; a config file copied from there asks for nothing.
 constexpr const char* kUsualEncoder = "x264";
 
 struct RunSettings {
   StreamOptions stream;
   Overwrite overwrite = Overwrite::ask;
   bool list_encoders = false;
-  std::vector<std::string> flags;                         ///< of the command line
-  std::vector<std::pair<std::string, std::string>> keys;  ///< of files, with where they stand
+  std::vector<std::string> flags;                         ///< set on the command line
+  std::vector<std::pair<std::string, std::string>> keys;  ///< set in files, with where they stand
 };
 
 bool encodes(const std::string& output) {
@@ -35,7 +35,7 @@ bool encodes(const std::string& output) {
   return kind == OutputKind::media_file || kind == OutputKind::stream;
 }
 
-/// What says how video is encoded, where none is: a flag is refused, a file's keys are named.
+/// Checks options of encoding where nothing is encoded: throws for a flag, warns of a file's key.
 void refuse_idle_encoding(const RunSettings& settings) {
   const StreamOptions& stream = settings.stream;
   if (encodes(stream.output) || !stream.record.path.empty()) return;
@@ -63,7 +63,7 @@ void refuse_idle_encoding(const RunSettings& settings) {
   if (!idle.empty()) logger().warn("{}: {} is not encoded, not used", idle, stream.output);
 }
 
-/// Flags that this input, or output, has no use for.
+/// Throws for flags that this input or output does not use.
 void refuse_idle_flags(const RunSettings& settings) {
   const StreamOptions& stream = settings.stream;
   const InputKind in = input_kind(stream.input);
@@ -95,7 +95,7 @@ void refuse_idle_flags(const RunSettings& settings) {
   }
 }
 
-/// A folder is a sequence of stills; videos in it are likely to be meant one by one.
+/// Refuses a folder that holds videos: a folder is a sequence of stills.
 void refuse_folder_of_videos(const std::string& input) {
   namespace fs = std::filesystem;
   std::error_code failed;

@@ -6,7 +6,7 @@
 namespace equalux::cli {
 namespace {
 
-/// What may follow an option.
+/// Kinds of an option's value.
 enum class ValueKind { none, words, presets, encoders, file, text };
 
 ValueKind kind_of(const Option& option) {
@@ -27,7 +27,7 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
   return text;
 }
 
-/// An option's spellings, the long one last.
+/// Returns an option's spellings, the long one last.
 std::vector<std::string> spellings(const Option& option) {
   std::vector<std::string> all;
   for (const char letter : {option.letter, option.off_letter}) {
@@ -37,7 +37,7 @@ std::vector<std::string> spellings(const Option& option) {
   return all;
 }
 
-/// --help and, where there is one, --help-all.
+/// Returns --help and, where the command has it, --help-all.
 std::vector<Option> help_options(const Command& command) {
   Option help{"help", "", "the short help", {}};
   help.letter = 'h';
@@ -63,7 +63,7 @@ std::vector<std::string> command_names(const std::vector<Command>& commands) {
   return names;
 }
 
-/// Text between single quotes of a shell; `quote` is how a single quote is written there.
+/// Puts a text in single quotes for a shell; `quote` stands for a single quote in it.
 std::string quoted(const std::string& text, const std::string& quote) {
   std::string result = "'";
   for (const char c : text)
@@ -71,12 +71,12 @@ std::string quoted(const std::string& text, const std::string& quote) {
   return result + "'";
 }
 
-/// Shell code that lists what this installation has, a word a line.
+/// Shell code that lists the installed presets or encoders, one word per line.
 constexpr const char* kListPresets =
     "equalux --list-presets 2>/dev/null | sed -n 's/^  \\([a-z0-9-]*\\) .*/\\1/p'";
 constexpr const char* kListEncoders = "equalux run --list-encoders 2>/dev/null | sed 's/ .*//'";
 
-// What zsh's _arguments takes for the end of a description, or of a part.
+// Escapes the characters that end a description, or a part of one, for zsh's _arguments.
 std::string zsh_escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -114,7 +114,7 @@ std::string zsh_option(const Option& option) {
   for (const std::string& spelling : all) {
     const std::string before =
         option.repeatable ? "'*'" : (all.size() > 1 ? "'(" + joined(all, " ") + ")'" : "");
-    // A long option's value may stand behind a =.
+    // A long option's value may follow an equals sign.
     const bool takes_equals = spelling.starts_with("--") && !option.value.empty();
     text += "        " + before + spelling +
             (takes_equals ? (option.value_optional ? "=-" : "=") : "") + shared + " \\\n";
@@ -167,7 +167,7 @@ std::string bash_completion(const std::vector<Command>& commands) {
           value = "echo text";
           break;
       }
-      // What may be left out is offered behind = alone.
+      // An optional value is completed only after an equals sign.
       if (option.value_optional) return;
       text += "    " + pattern + ") " + value + " ;;\n";
     });

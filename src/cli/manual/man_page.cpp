@@ -8,7 +8,7 @@
 namespace equalux::cli {
 namespace {
 
-/// Text of a line, in which nothing is taken for a macro.
+/// Escapes a line so that roff reads no macro or escape in it.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -24,7 +24,7 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-/// A line of text on lines of the page, behind the first `column` characters of one.
+/// Wraps a line of text, the first output line already `column` characters long.
 std::string filled(const std::string& text, std::size_t column = 0) {
   constexpr std::size_t kWidth = 78;
   std::istringstream words(text);
@@ -44,7 +44,7 @@ std::string filled(const std::string& text, std::size_t column = 0) {
   return result;
 }
 
-/// A text whose lines each begin a new one.
+/// Wraps a text, each of whose lines begins a new one.
 std::string paragraph(const std::string& text) {
   std::istringstream lines(text);
   std::string result;
@@ -57,7 +57,7 @@ std::string paragraph(const std::string& text) {
   return result;
 }
 
-/// Lines that stand as they are.
+/// Returns lines that roff does not fill.
 std::string verbatim(const std::string& text) {
   std::istringstream lines(text);
   std::string result = ".nf\n";
@@ -88,7 +88,7 @@ std::string header(const std::string& name, const std::string& date) {
          "\" \"User Commands\"\n";
 }
 
-/// A term with what it means below.
+/// Returns a term with its description below.
 std::string entry(const std::string& term, const std::string& text) {
   return ".TP\n" + term + "\n" + paragraph(text);
 }

@@ -1,5 +1,5 @@
 // Writes the manual pages and the shells' completions: write_manual DIR YEAR-MONTH-DAY. The build
-// runs it, and installs what it writes.
+// runs it and installs its output.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -20,7 +20,7 @@
 namespace equalux::cli {
 namespace {
 
-/// The filters on the backend whose options these are.
+/// Makes the chosen filters on the backend that the options' type selects.
 template <typename BackendOptions>
 std::vector<std::unique_ptr<Filter>> make_filters(const CommonOptions& options,
                                                   const BackendOptions& backend) {
@@ -46,8 +46,8 @@ std::unique_ptr<Processor> on_cuda(const CommonOptions& options) {
 #endif
 }
 
-/// CUDA until it turns out, before the first result, that it can't: then the CPU, which gets the
-/// frames that CUDA had.
+/// Processor that begins on CUDA and moves to the CPU where CUDA turns out to be unavailable before
+/// its first result; the CPU then gets the frames that CUDA had.
 class AutomaticProcessor final : public Processor {
  public:
   AutomaticProcessor(const CommonOptions& options, std::unique_ptr<Processor> cuda)
@@ -72,7 +72,7 @@ class AutomaticProcessor final : public Processor {
       processor_->submit(std::move(in), std::move(out), measure, keep_original);
     } catch (const Error& error) {
       if (settled_ || error.code() != ExitCode::unavailable) throw;
-      switch_to_cpu(error);  // The frame is among those that CUDA gives back.
+      switch_to_cpu(error);  // includes this frame, which CUDA gives back
       return;
     }
     if (!results_.empty()) results_.push_back(processor_->collect(true));
@@ -81,8 +81,8 @@ class AutomaticProcessor final : public Processor {
     if (results_.empty()) {
       FramePtr frame = attempt([&](Processor& processor) { return processor.collect(wait); });
       settled_ = settled_ || frame != nullptr;
-      // Where the CPU has just taken over, its results are there, and what it was asked for last
-      // is the latest of them.
+      // A switch to the CPU has filled results_ during this call; the frame just collected follows
+      // those.
       if (results_.empty()) return frame;
       if (frame) results_.push_back(std::move(frame));
     }
@@ -106,7 +106,7 @@ class AutomaticProcessor final : public Processor {
   [[nodiscard]] std::string description() const override { return processor_->description(); }
 
  private:
-  /// Does it on CUDA, or where that fails before the first result, on the CPU.
+  /// Calls on CUDA, or, where that fails before the first result, on the CPU.
   template <typename Call>
   std::invoke_result_t<Call, Processor&> attempt(const Call& call) {
     try {
@@ -118,11 +118,11 @@ class AutomaticProcessor final : public Processor {
     return call(*processor_);
   }
 
-  /// Called while the error is handled.
+  /// Moves to the CPU; to be called inside the catch block of `error`.
   void switch_to_cpu(const Error& error) {
     std::vector<SubmittedFrame> frames = processor_->withdraw();
     for (const SubmittedFrame& frame : frames) {
-      if (frame.in->on_device) throw;  // The CPU can't read them.
+      if (frame.in->on_device) throw;  // the CPU can't read it
     }
     logger().warn("{}; the CPU takes over", error.what());
     settled_ = true;
@@ -141,11 +141,11 @@ class AutomaticProcessor final : public Processor {
   CommonOptions options_;
   std::unique_ptr<Processor> processor_;
   bool settled_ = false;  // there was a result, or the CPU has taken over
-  // For the CPU to begin with.
+  // State for the start of the CPU's processor.
   std::optional<ImageDesc> input_;
   std::optional<std::string> state_;
   std::vector<std::pair<std::size_t, OptionValues>> updates_;
-  std::deque<FramePtr> results_;  // of the frames that CUDA gave back
+  std::deque<FramePtr> results_;  // results of the frames that CUDA gave back
 };
 
 }  // namespace

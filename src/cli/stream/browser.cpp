@@ -16,17 +16,17 @@ namespace equalux::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kNextWatch{100};
-/// A browser that is started for it reads its profile first.
+/// A newly started browser reads its profile before it loads the page.
 constexpr std::chrono::seconds kLongestOpening{60};
 
-/// Starts xdg-open in a session of its own: a browser that it becomes does not end with Ctrl-C.
+/// Starts xdg-open in a session of its own, so that Ctrl-C does not end a browser that it becomes.
 pid_t start_opener(const std::string& url) {
   std::string program = "xdg-open";
   std::string address = url;
   char* const arguments[] = {program.data(), address.data(), nullptr};
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  // What browsers say on a terminal is not ours.
+  // Browsers' own messages do not belong on this terminal.
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -80,7 +80,7 @@ void Browser::watch(int opener) {
   bool failed = false;
   while (!over_) {
     int status = 0;
-    // A browser that it became may run for as long as the page is there, or longer.
+    // xdg-open may become the browser and run longer than the page: do not wait for its end.
     if (opener > 0 && ::waitpid(opener, &status, WNOHANG) == opener) {
       opener = -1;
       failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;

@@ -68,7 +68,8 @@ int camera_number(const std::string& input) {
   return number;
 }
 
-/// A live source under --reconnect. A launch string that ends has said so itself.
+/// Makes a live source that reconnects under --reconnect; `end_is_loss`: its end counts as a
+/// failure.
 [[maybe_unused]] std::unique_ptr<Source> reconnecting(SourceFactory make,
                                                       const InputOptions& options,
                                                       bool end_is_loss) {
@@ -98,7 +99,7 @@ InputKind input_kind(const std::string& input) {
   for (const std::string_view scheme : kSchemes) {
     if (input.starts_with(scheme)) return InputKind::network;
   }
-  // A file whose very name holds a '[' or '?' is that file.
+  // A file whose name holds a '[' or '?' is no pattern.
   std::error_code ignored;
   if (!fs::is_regular_file(input, ignored) && is_image_sequence(input)) return InputKind::sequence;
   if (extension_of(input) == "y4m") return InputKind::y4m;
@@ -168,9 +169,9 @@ void check_output(const std::string& output, const OutputOptions& options) {
   if (kind == OutputKind::stream && options.lossless) {
     throw_usage("--lossless is of files, must be left out for output " + without_secrets(output));
   }
-  // The default fits everywhere, and GStreamer need not be loaded to say so.
+  // The default encoder fits every output; GStreamer need not be loaded for it.
   if (options.encoder.empty() && !options.quality && !options.lossless) return;
-  // Whether it runs here is asked when the output is opened, if it is needed at all.
+  // Only opening the output checks that the encoder runs here.
   const std::string encoder =
       options.encoder.empty() ? std::string(default_encoder(output)) : options.encoder;
   check_encoder_options(encoder, options.quality, options.lossless);

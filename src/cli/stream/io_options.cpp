@@ -61,7 +61,7 @@ Option camera_control_option(InputOptions& options) {
 }
 
 Option reconnect_option(InputOptions& options) {
-  constexpr std::int64_t kMostSeconds = 31'536'000;  // A year.
+  constexpr std::int64_t kMostSeconds = 31'536'000;  // a year
   return {
       "reconnect", "always|off|SECONDS",
       "live inputs (cameras, rtsp:, http:, live gst: pipelines) that fail, stall or end: for how "
@@ -96,7 +96,7 @@ Option decoder_option(InputOptions& options) {
 
 std::int64_t read_time(const std::string& option, const std::string& text) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  constexpr std::int64_t kMost = 8'000'000;  // seconds, so that nothing overflows
+  constexpr std::int64_t kMost = 8'000'000;  // seconds; their nanoseconds fit 64 bits
   std::int64_t ns = 0;
   bool known = !text.empty();
   std::size_t parts = 0;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kNoToken = "none";
 
-/// 128 bits that nobody can guess.
+/// Returns a token of 128 random bits.
 std::string made_token() {
   std::array<unsigned char, 16> bytes{};
   if (::getentropy(bytes.data(), bytes.size()) != 0) {
@@ -39,7 +39,7 @@ std::string made_token() {
   return token;
 }
 
-/// The token itself, or the first line of the file that it names; empty = nobody needs one.
+/// Returns the token, read from the first line of a file for @FILE; empty = no token is needed.
 [[maybe_unused]] std::string token_of(const std::string& text) {
   if (text.empty()) return made_token();
   if (text == kNoToken) return {};
@@ -54,7 +54,7 @@ std::string made_token() {
   return line;
 }
 
-/// Curves, and what is a run's, each with a line.
+/// Returns the presets that `run` takes, with their summaries.
 std::vector<std::pair<std::string, std::string>> presets_of_run() {
   std::vector<std::pair<std::string, std::string>> presets;
   for (const Preset& preset : list_presets(all_commands())) {
@@ -73,13 +73,13 @@ std::vector<std::string> names_of_presets() {
   return names;
 }
 
-/// The filters that can be changed while they run.
+/// Returns the filters that can be changed while they run.
 std::vector<Steered> steered_of(const CommonOptions& common, Backend backend) {
   std::vector<Steered> filters;
   const std::vector<FilterSpec> specs = chosen_filters(common);
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const RecipePtr recipe = read_recipe(specs[i], common.equalize);
-    // The staged chain has nothing of what could be changed.
+    // The staged chain has no live options.
     const bool staged = find_option(recipe->options(), "chain") != nullptr &&
                         recipe->text("chain") == enum_name(Chain::staged);
     Steered filter = steered(i, recipe, backend);
@@ -88,8 +88,8 @@ std::vector<Steered> steered_of(const CommonOptions& common, Backend backend) {
   return filters;
 }
 
-/// What a preset that is chosen while frames move sets. The chain stays what it is: where a preset
-/// brought noise reduction, one that has none turns it off.
+/// Returns a reader of presets for live changes. The chain stays: where noise reduction came with a
+/// preset, one without it turns it off.
 Steering::ReadPreset read_preset_for(const CommonOptions& common) {
   return [of_preset = common.filters_of_preset](const std::string& name) {
     OptionValues values = preset_options(name);
@@ -99,7 +99,7 @@ Steering::ReadPreset read_preset_for(const CommonOptions& common) {
   };
 }
 
-/// The keys of what equalize can have changed, for --help.
+/// Returns equalize's live options, for --help.
 std::string live_keys() {
   std::string keys;
   for (const equalux::Option& option : equalize_options())
@@ -158,8 +158,8 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
   const std::string token = token_of(options.serve_token);
   const std::string once = options.open ? made_token() : "";
   page_ = open_page_server({options.serve, token, presets_of_run(), {}, once}, api_, monitor_);
-  // One that nobody has seen would let nobody in, so that --quiet does not hide it; one that
-  // somebody gave is theirs to show.
+  // A generated token is shown even under --quiet, as nobody could open the page without it; a
+  // given token is never printed.
   const bool made = options.serve_token.empty();
   if (!common.quiet || made) {
     std::fprintf(stderr, "equalux: the page is at %s%s%s\n", printable(page_->url()).c_str(),

@@ -14,7 +14,7 @@
 namespace equalux::cli {
 namespace {
 
-/// A unit of --record-split, and how many there may be.
+/// Unit of --record-split.
 struct Unit {
   std::string_view name;
   std::int64_t size;  ///< nanoseconds or bytes

@@ -34,7 +34,7 @@ void print_summary(const StreamOptions& options, const RunResult& result,
                    const Measurements& measurements) {
   const bool lost = options.always_summarise && result.code == ExitCode::partial;
   if (options.common.quiet) {
-    // What is missing is an error, which --quiet shows.
+    // Missing frames are an error, which --quiet shows.
     if (lost) logger().error("{}{}", options.label, ending_text(result));
     return;
   }
@@ -59,7 +59,7 @@ void check_measuring(const CommonOptions& common, bool stdout_taken) {
   }
 }
 
-/// The stills that will be read; none where they cannot be listed, which the source says.
+/// Returns the stills to read; empty where they cannot be listed, which the source reports.
 std::vector<std::string> stills_of(const std::string& input) {
   try {
     return list_images(input);
@@ -68,7 +68,7 @@ std::vector<std::string> stills_of(const std::string& input) {
   }
 }
 
-/// What is written of frames without what their stills say beside them.
+/// Returns true for outputs that cannot hold the metadata of stills.
 bool holds_no_still_notes(OutputKind out) {
   return out == OutputKind::media_file || out == OutputKind::y4m ||
          out == OutputKind::standard_output;
@@ -79,7 +79,7 @@ void warn_of_lost_notes(const std::string& output, const StreamInfo& info) {
   if (!lost.empty()) logger().warn("{}: is a video, which keeps no {} of stills", output, lost);
 }
 
-/// A sequence's stills would be lost one by one while others are still to be read.
+/// Throws where results would replace stills of the input, some of them before they are read.
 void refuse_outputs_over_stills(const StreamOptions& options, OutputKind out) {
   const std::vector<std::string> stills = stills_of(options.input);
   const InputFiles inputs(stills);
@@ -134,7 +134,7 @@ void check_stream(const StreamOptions& options) {
 
 RunResult run_stream(const StreamOptions& options) {
   InputOptions in = options.in;
-  // A GPU decodes to NV12, the CPU mostly to I420: the same pictures, other hashes.
+  // GPU decoders give NV12, the CPU mostly I420: equal pictures with different hashes.
   if (options.common.verify && in.decoder == "auto") in.decoder = "software";
   in.sound = output_kind(options.output) == OutputKind::stream && !options.out.mute;
   std::unique_ptr<Source> source = make_source(options.input, in);
@@ -142,7 +142,7 @@ RunResult run_stream(const StreamOptions& options) {
   const std::unique_ptr<Processor> processor = make_processor(options.common);
   OutputOptions out = options.out;
   out.prefers_gpu = options.may_encode_on_gpu && processor->frame_device() >= 0;
-  RecordSwitch recording;  // before who looks at them
+  RecordSwitch recording;  // outlives its users below
   const std::unique_ptr<Recorder> recorder = make_recorder(options.record, out, recording);
   const std::unique_ptr<Recorder> originals =
       make_original_recorder(options.record, out, recording);
@@ -158,7 +158,8 @@ RunResult run_stream(const StreamOptions& options) {
   Measurements measurements(options.common, options.resume_from.has_value());
   ProgressLine progress(options.common, options.label);
   bool described = !options.announce;
-  // Said once frames move, so that a run that cannot start says one thing only: why.
+  // The description waits for the first frame, so that a run that cannot start prints its error
+  // alone.
   const auto describe = [&] {
     if (std::exchange(described, true)) return;
     std::string preset = live ? live->preset_text() : "";
@@ -232,7 +233,8 @@ RunResult run_stream(const StreamOptions& options) {
   for (Recorder* each : {recorder.get(), originals.get()})
     if (each != nullptr) each->finish();
   describe();
-  // With a lost device the sum of the curves is lost, too; where nobody wants it, that is no error.
+  // A lost device takes the sum of curves with it; that is an error only where --curve-to asks for
+  // it.
   if (options.curves != nullptr && !options.common.curve_to.empty() && !result.processor_failed) {
     options.curves->add(processor->curve_sum());
   }
