@@ -96,8 +96,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto read = [&] { address = parse_serve_address(request.host); };
   if (!fuzz::accepted(ExitCode::usage, "--serve is '", read)) return 0;
   fuzz::require(address.loopback == names_loopback(address.host) ||
-                    address.host.starts_with('['),  // of numeric IPv6 addresses only [::1] may be
-                                                    // in a Host header
+                    address.host.starts_with('['),  // of IPv6, a Host header may name [::1] only
                 "an address is loopback where a browser's Host names it so", address.host);
   return 0;
 }

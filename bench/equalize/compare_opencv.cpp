@@ -116,8 +116,7 @@ Result compare(Method method, PixelFormat format, int width, int height, int thr
   const ImageDesc desc{format, width, height, ColorMatrix::bt601, ColorRange::limited};
   const int n = ring_length(desc);
   std::vector<Image> frames = natural_frames(desc, n);
-  std::vector<Image> outs = natural_frames(desc, n);  // written before, so that page faults are not
-                                                      // timed
+  std::vector<Image> outs = natural_frames(desc, n);  // written before: no page faults are timed
   std::vector<cv::Mat> tight;
   cv::Mat bgr, result, back;
   cv::setNumThreads(threads);

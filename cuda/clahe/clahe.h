@@ -15,7 +15,7 @@
 /// starts while the one before it still runs. Lines are rows of chroma cells; see tile_grid.h.
 namespace equalux::cuda {
 
-/// How a column interpolates between two tile columns. The lower half of the word is the byte
+/// Interpolation of a column between two tile columns. The lower half of the word is the byte
 /// offset of the left tile's table. In the upper half, formats with word_tables() have the weight
 /// of the right tile in the highest byte and 0 in the byte below; other formats have the right
 /// tile's share as the upper half of a float, which its eight significant bits fit.
@@ -74,11 +74,10 @@ struct ClaheFrame {
   int bands = 1;                                      ///< blocks that share the counting of a tile
   std::array<std::int32_t, kMostTiles + 1> edge_x{};  ///< first cell of each tile, and the end
   std::array<std::int32_t, kMostTiles + 1> edge_y{};
-  const ColumnMix* columns = nullptr;   ///< one per pixel column, and as many more as a chunk may
-                                        ///< reach
-  const LineMix* line_mixes = nullptr;  ///< one per line
-  TileState* states = nullptr;          ///< one per tile, row by row
-  std::uint16_t* levels = nullptr;      ///< curve_level(), 256 per tile
+  const ColumnMix* columns = nullptr;        ///< one per pixel column, with a chunk of spare ones
+  const LineMix* line_mixes = nullptr;       ///< one per line
+  TileState* states = nullptr;               ///< one per tile, row by row
+  std::uint16_t* levels = nullptr;           ///< curve_level(), 256 per tile
   unsigned long long* curve_sums = nullptr;  ///< sum of all tiles' W for each level, or null
   int early_lines = 0;  ///< lines whose blocks start while curves are still being made
   bool deep = false;    ///< levels are deep_tiles::curve_level()

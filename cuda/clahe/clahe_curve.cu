@@ -31,8 +31,7 @@ __global__ void __launch_bounds__(kCurveThreads)
   __shared__ CurveSteps steps;
   __shared__ CurveState state;
   __shared__ std::uint32_t cdf[256];
-  __shared__ std::uint8_t last_of_bin[256];  // there are as many bins as levels: each level is the
-                                             // last of its own
+  __shared__ std::uint8_t last_of_bin[256];  // each level has a bin of its own
   __shared__ std::uint32_t warp_sums[kCurveThreads / kLanes];
   __shared__ std::uint32_t first_count;  // count of the first level that is not empty
   const unsigned thread = threadIdx.x;

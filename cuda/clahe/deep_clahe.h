@@ -14,7 +14,7 @@
 /// chroma cells; see tile_grid.h.
 namespace equalux::cuda {
 
-/// How a column interpolates: the tile to its left, and the weight of the tile after that.
+/// Interpolation of a column: the tile to its left, and the weight of the tile after that.
 struct DeepColumnMix {
   std::uint16_t tile;
   std::uint16_t of_right;

@@ -24,8 +24,8 @@ struct BytePlane : PlanePair {
   int kept = -1;  ///< byte of each pixel that is copied unchanged, or -1
 };
 
-/// Up to two planes that are copied unchanged; `width` is in bytes, and step and kept are not used.
-/// Both may be empty.
+/// Planes that are copied unchanged, at most two; `width` is in bytes, and step and kept are not
+/// used. Both may be empty.
 struct PlaneCopies {
   BytePlane plane[2];
   bool aligned = false;  ///< addresses and strides are multiples of 16

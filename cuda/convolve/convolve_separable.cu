@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
       std::uint32_t words[kWeightPlanes] = {};
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const int row = 2 * t + i % 2 + i / 2 * kProductRows;  // row of the pair, as cut() orders
-                                                               // them
+        const int row = 2 * t + i % 2 + i / 2 * kProductRows;  // row in the pair, in the order of
+                                                               // cut()
         const int tap =
             (pair - kPairs + 1) * kProductStep + row + kProductRows * (groups - 1 - which) - g;
         if (tap < 0 || tap >= p.size) continue;

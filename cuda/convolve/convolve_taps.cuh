@@ -47,11 +47,10 @@ __device__ __forceinline__ void gather(std::uint32_t left, std::uint32_t own, st
   }
 }
 
-/// How sums become levels; the host chooses the cheapest way that a kernel allows.
+/// Ways from sums to levels; the host chooses the cheapest way that a kernel allows.
 enum class Finish {
   plain,   ///< divisor 1: the sum, clamped
-  scaled,  ///< weights · 256 / divisor are signed bytes, results within 0..255: the second byte of
-           ///< the sum
+  scaled,  ///< weights · 256 / divisor fit signed bytes, results within 0..255: a sum's second byte
   top,     ///< results within 0..255, divisor at most 256: the highest byte of a product
   any,
 };

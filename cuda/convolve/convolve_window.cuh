@@ -21,8 +21,7 @@ constexpr int kChunk = 16;       // bytes that one copy moves, and bytes of a bl
 constexpr int kWindowWarps = 8;  // of a thread block, side by side
 constexpr int kWindowThreads = 32 * kWindowWarps;
 constexpr int kTilesOfWarp = 2;        // of 16 bytes
-constexpr int kTileStep = 2 * kChunk;  // between a warp's tiles; another warp has the one in the
-                                       // middle
+constexpr int kTileStep = 2 * kChunk;  // between a warp's tiles; the middle one is another warp's
 constexpr int kWindowBytes = kWindowWarps * kTilesOfWarp * kChunk;  // of a row of a thread block
 
 constexpr int kBlocksAtOnce = 2;  // thread blocks per multiprocessor, for most kernels
@@ -200,7 +199,7 @@ class Window {
   Mend right_;
 };
 
-/// How sums become levels in convolve_separable() and convolve_direct(): results are those of
+/// Way from sums to levels in convolve_separable() and convolve_direct(): results are those of
 /// LevelOfSum, by the cheapest way that a kernel allows.
 struct SumFinish {
   enum class How : std::uint8_t {

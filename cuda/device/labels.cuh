@@ -91,8 +91,7 @@ __device__ __forceinline__ int run_begin(std::uint32_t set, int lane) {
 
 /// Counts the set lanes from `begin` on, up to the first gap.
 __device__ __forceinline__ int run_length(std::uint32_t set, int begin) {
-  const std::uint32_t from = ~(set >> begin);  // its lowest set bit is the first gap; bits shifted
-                                               // in count as gaps
+  const std::uint32_t from = ~(set >> begin);  // lowest set bit: the first gap
   return from == 0 ? 32 : __ffs(static_cast<int>(from)) - 1;
 }
 

@@ -36,8 +36,7 @@ struct PackedFrame {
 /// and b in its bytes 0, 1 and 2.
 struct PixelOrder {
   std::uint32_t load = 0;   ///< for (pixel, 0): byte 3 becomes 0
-  std::uint32_t store = 0;  ///< for (rgb word, original pixel): a fourth byte is taken from the
-                            ///< original
+  std::uint32_t store = 0;  ///< for (rgb word, original pixel): keeps the original's fourth byte
 
   static PixelOrder of(PixelFormat format) {
     const RgbLayout at = rgb_layout(format);

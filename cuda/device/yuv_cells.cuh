@@ -155,8 +155,7 @@ struct LaneCells {
   /// u() and w() are divided by the samples of a cell and by kGainScale.
   static constexpr int kChromaExponent = kShift + kGainExponent;
   std::uint32_t luma[kRows][kPairs / 2];
-  std::uint32_t chroma[kCells / 2];  ///< in memory order: Cb, Cr, Cb ... if interleaved, else all
-                                     ///< Cb before all Cr
+  std::uint32_t chroma[kCells / 2];  ///< as in memory: Cb, Cr, Cb ... or all Cb, then all Cr
 
   static constexpr int cb_byte(int cell) { return kInterleaved ? 2 * cell : cell; }
   static constexpr int cr_byte(int cell) { return kInterleaved ? 2 * cell + 1 : kCells + cell; }

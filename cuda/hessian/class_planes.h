@@ -10,7 +10,7 @@
 #include "cuda/runtime/launch_device.h"
 #include "src/hessian/class_colours.h"
 
-/// What is done with planes of pixel classes in device memory: painting, cleaning, writing.
+/// Work on planes of pixel classes in device memory: painting, cleaning, writing.
 namespace equalux::cuda {
 
 /// Copies `in` to `out`, which may be the same memory, and tints pixels of class k > 0 with

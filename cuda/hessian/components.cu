@@ -90,7 +90,7 @@ __device__ __forceinline__ std::uint32_t list_of_tile() {
   return blockIdx.x * kTileComponents;
 }
 
-/// What a block keeps in shared memory about its tile's components; entries of a run are at its
+/// Shared memory of a block for its tile's components; entries of a run are at its
 /// first pixel.
 struct SharedTile {
   std::uint32_t rows[kTile];  ///< bits of the pixels that are in components
@@ -113,7 +113,7 @@ __device__ __forceinline__ void for_touching(std::uint32_t row, std::uint32_t ab
   }
 }
 
-/// What most tiles consist of, which takes a short way: no pixel in a component, or all.
+/// Content of most tiles, which has a short cut: no pixel in a component, or all.
 enum class Mostly : std::uint8_t { none, all };
 
 /// Finds the components of a block's tile. `set` and `marked` are bit masks of the warp's rows:

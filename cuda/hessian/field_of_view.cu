@@ -14,7 +14,7 @@ namespace equalux::cuda {
 
 namespace {
 
-/// What the kernels have found out about a frame.
+/// Findings of the kernels about a frame.
 struct State {
   int corner;  ///< brightness of the brightest corner
   int dark;    ///< level up to which a pixel is dark; -1 where there is no vignette

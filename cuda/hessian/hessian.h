@@ -42,17 +42,15 @@ struct ScaleWeights {
   static ScaleWeights of(const HessianWeights& weights);
 };
 
-/// How a frame is cut into tiles. A tile's columns in shared memory reach from `left` before its
+/// Division of a frame into tiles. A tile's columns in shared memory reach from `left` before its
 /// first pixel to `left` behind its last one.
 struct TileShape {
-  int width = 128;     ///< pixels, a multiple of 4
-  int rows = 32;       ///< a multiple of `band`
-  int band = 16;       ///< rows whose derivatives are in shared memory at a time, a multiple of
-                       ///< kTileStep
-  int reach = 1;       ///< samples that are read on each side of a pixel
-  int left = 4;        ///< `reach`, rounded up to a multiple of 4
-  bool levels = true;  ///< the tile's levels are in shared memory; else they are read through the
-                       ///< caches
+  int width = 128;        ///< pixels, a multiple of 4
+  int rows = 32;          ///< a multiple of `band`
+  int band = 16;          ///< rows with derivatives in shared memory, a multiple of kTileStep
+  int reach = 1;          ///< samples that are read on each side of a pixel
+  int left = 4;           ///< `reach`, rounded up to a multiple of 4
+  bool levels = true;     ///< levels are in shared memory; else read through the caches
   int result_planes = 0;  ///< floats that a pixel keeps from scale to scale
 
   EQUALUX_HD int columns() const { return width + 2 * left; }
@@ -113,7 +111,7 @@ class ShapesKernel {
   bool usual_;  ///< the kernel of the usual sigma is used
 };
 
-/// How a pixel's eigenvalues at several scales become one result.
+/// Rule by which a pixel's eigenvalues at several scales become one result.
 struct VesselRule {
   float sign = 1;  ///< 1 for dark lines, -1 for bright ones
   bool frangi = false;

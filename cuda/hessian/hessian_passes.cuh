@@ -14,8 +14,7 @@
 namespace equalux::cuda {
 
 inline constexpr int kTileThreads = 256;
-inline constexpr int kTileBlocks = 4;  // blocks per multiprocessor that the register limit allows
-                                       // for
+inline constexpr int kTileBlocks = 4;  // per multiprocessor, by the register limit
 
 /// A TileShape whose numbers, except the rows, are compile-time constants, so that positions in
 /// shared memory become offsets in instructions. The width is such that a pass along y over half a
@@ -53,7 +52,7 @@ struct KnownShape {
   }
 };
 
-/// Where the parts of a tile are in shared memory.
+/// Positions of a tile's parts in shared memory.
 struct TileMemory {
   float* levels;  // rows + 2 reach rows
   float* smooth;  // band rows, as the next two
@@ -238,7 +237,7 @@ struct ColumnSums {
   float curve[kTileStep];
 };
 
-/// Which sums a pass along y computes.
+/// Sums that a pass along y computes.
 enum class Derivatives : std::uint8_t { all, none };
 
 /// Computes the sums along y of kTileStep pixels of one column; level(j) is the sample j rows below

@@ -55,8 +55,7 @@ struct Planes {
     Image tight(image.desc);
     copy_image(image, tight.view());
     cuda::upload(frame.memory.get(), tight.view().data[0], frame.bytes, "uploading a frame");
-    const std::size_t plane = (std::size_t{pixels} + 3) / 4 * 4;  // a multiple of 16 bytes, so that
-                                                                  // each plane is aligned
+    const std::size_t plane = (std::size_t{pixels} + 3) / 4 * 4;  // whole 16 bytes
     memory = allocate_device<float>(3 * plane);
     hsv = {memory.get(), memory.get() + plane, memory.get() + 2 * plane};
   }

@@ -11,8 +11,7 @@ namespace {
 
 using cuda::check;
 
-constexpr std::size_t kSlots = 3;  // Frames on the device at a time, as many as the product's
-                                   // pipeline has.
+constexpr std::size_t kSlots = 3;  // frames on the device, as in the product's pipeline
 
 /// Events at the beginning and the end of a piece of work on a stream.
 struct Interval {

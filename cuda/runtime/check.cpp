@@ -52,8 +52,7 @@ Error cuda_error(cudaError_t status, std::string_view what) {
     const std::string name = name_of(device);
     text += name + (name.empty() ? "" : " ") + "(device " + std::to_string(device) + "): ";
   }
-  static_cast<void>(cudaGetLastError());  // Clears the error, which is reported already and must
-                                          // not turn up at a later call.
+  static_cast<void>(cudaGetLastError());  // clears the error, which must not turn up again
   text +=
       std::string(what) + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")";
   return Error(ExitCode::unavailable, text);

@@ -275,8 +275,7 @@ std::size_t scan_scratch_bytes(ScanVariant variant, int bins) {
     case ScanVariant::brent_kung:
       break;
     case ScanVariant::kogge_stone:
-    case ScanVariant::kogge_stone_shared:  // totals, one per segment: no more than there are
-                                           // elements
+    case ScanVariant::kogge_stone_shared:  // one total per segment, at most one per element
     case ScanVariant::brent_kung_shared:
       bytes = static_cast<std::size_t>(bins) * sizeof(Element);
       break;

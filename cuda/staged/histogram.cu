@@ -44,9 +44,7 @@ __global__ void __launch_bounds__(kMostThreads)
       own[i] = 0;
     __syncthreads();
     visit_values<kInFlight>(v, pixels, [&](float value) {
-      const std::uint32_t bin = bin_of_level[level_of(value)] - first;  // bins below the segment
-                                                                        // wrap round to large
-                                                                        // numbers
+      const std::uint32_t bin = bin_of_level[level_of(value)] - first;  // wraps below the segment
       if (bin < size) atomicAdd(&own[bin], 1U);
     });
     __syncthreads();

@@ -22,8 +22,7 @@ namespace equalux {
 namespace {
 
 constexpr std::size_t kMostCallers = 8;
-constexpr int kAnswerMs = 1000;  // after which a caller that does not read its answers is
-                                 // disconnected
+constexpr int kAnswerMs = 1000;  // then a caller that reads no answers is let go
 
 std::string reason() {
   return std::generic_category().message(errno);
@@ -167,8 +166,8 @@ class Listener final : public ControlSocket {
       if (!send_all(caller.fd, api_.handle(line).json + "\n")) return false;
     }
     if (caller.unread.size() <= kLongestRequest) return true;
-    send_all(caller.fd, api_.handle(caller.unread).json + "\n");  // The answer says that it is too
-                                                                  // long.
+    send_all(caller.fd, api_.handle(caller.unread).json + "\n");  // the answer says that it is too
+                                                                  // long
     return false;
   }
 

@@ -29,7 +29,7 @@ struct PageRequest {
   bool has_nul = false;   ///< in the path or the arguments, where no name has one
 };
 
-/// What a reply waits for.
+/// Event that a reply waits for.
 enum class Holds : std::uint8_t {
   nothing,
   picture,   ///< there is none yet; asking again soon may give one
@@ -80,9 +80,9 @@ inline constexpr std::string_view kBoundary = "equalux-picture";
 /// Answers requests. For one thread; its parts must outlive it.
 class PageRequests {
  public:
-  /// Without a token only requests to this machine's loopback address are answered. If `once` is
-  /// not empty, /?once=ONCE is answered a single time without the token, by the page with the token
-  /// in it. So a browser's command line, which other users may read, does not contain the token.
+  /// Without a token, answers only requests to this machine's loopback address. If `once` is not
+  /// empty, /?once=ONCE is answered a single time without the token, by the page with the token in
+  /// it. So a browser's command line, which other users may read, does not contain the token.
   PageRequests(std::string token, std::string page, const PresetLines& presets, PictureForms forms,
                ControlApi& api, LiveMonitor& monitor, std::string once = {});
 

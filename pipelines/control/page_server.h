@@ -22,8 +22,7 @@ struct PageLimits {
   std::chrono::milliseconds idle{30'000};    ///< from a reply to the next complete header
   std::chrono::milliseconds body{10'000};    ///< from a header to the end of its body
   std::chrono::milliseconds reply{30'000};   ///< for the caller to receive a reply
-  std::chrono::milliseconds wrong_token{1'000};  ///< delay of the answer; the connection counts
-                                                 ///< meanwhile
+  std::chrono::milliseconds wrong_token{1'000};  ///< delay of the answer, within the limits
   std::chrono::milliseconds picture{5'000};      ///< for the next frame, where there is no picture
   std::chrono::milliseconds back{3'000};         ///< for a page that is being reloaded to return
 };

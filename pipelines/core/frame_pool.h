@@ -52,8 +52,7 @@ class FramePool {
   std::vector<std::unique_ptr<Frame>> frames_;
   std::mutex mutex_;
   std::condition_variable freed_;
-  std::vector<Frame*> free_;  // a stack, so that the memory used last, which is in the caches, is
-                              // used next
+  std::vector<Frame*> free_;  // a stack: the warmest memory is used next
   bool stopped_ = false;
 };
 

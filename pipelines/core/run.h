@@ -78,8 +78,8 @@ struct RunOptions {
 
 struct RunResult {
   ExitCode code = ExitCode::done;  ///< done, partial, interrupted or terminated
-  std::uint64_t frames_in = 0;  ///< includes those before resume_from, and those that a live source
-                                ///< dropped
+  std::uint64_t frames_in = 0;     ///< with those before resume_from, and dropped ones of a live
+                                   ///< source
   std::uint64_t frames_out = 0;    ///< includes those before resume_from
   std::uint64_t dropped = 0;       ///< in the queues, or by a live source itself
   std::uint64_t in_flight = 0;     ///< the rest of frames_in: in flight when the run ended

@@ -11,7 +11,7 @@
 /// Destinations of frames: a file, a window, a pipe.
 namespace equalux {
 
-/// How a stream ended, which decides what a sink does with its output.
+/// Kinds of ends of a stream, which decide what a sink does with its output.
 enum class Ending : std::uint8_t {
   complete,   ///< every frame is there
   shortened,  ///< ended early on request: enough frames, or a closed window

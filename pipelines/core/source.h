@@ -27,7 +27,7 @@ struct Rational {
   }
 };
 
-/// Which part of a container file the frames are, and how their times differ from the file's.
+/// Part of a container file that the frames are, and the shift of their times.
 struct ContainerPart {
   std::int64_t shift_ns = 0;  ///< added to the file's times
   bool cut_start = false;     ///< streams beside the frames are cut before the first frame

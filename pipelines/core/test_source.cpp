@@ -22,8 +22,8 @@ namespace {
 constexpr int kMargin = 64;
 constexpr int kStride = 2;
 constexpr int kPeriodX = 2 * kMargin / kStride;
-constexpr int kPeriodY = 58;  // Has few factors in common with the other: the path repeats after
-                              // 1,856 frames.
+constexpr int kPeriodY = 58;  // shares few factors with the other: the path closes after 1,856
+                              // frames
 
 // Range of luma that looks like haze: about 90 to 165 of 255.
 constexpr int kDarkest = 90;

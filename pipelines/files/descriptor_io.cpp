@@ -30,8 +30,7 @@ bool is_regular(int descriptor) {
 }
 
 void enlarge_pipe(int descriptor) {
-  static_cast<void>(::fcntl(descriptor, F_SETPIPE_SZ, kPipeBytes));  // Only improves speed, so that
-                                                                     // failure does not matter.
+  static_cast<void>(::fcntl(descriptor, F_SETPIPE_SZ, kPipeBytes));  // optional: affects speed only
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ struct StillNotes {
   std::string icc;             ///< a colour profile
   double dots_per_inch_x = 0;  ///< 0 = not given
   double dots_per_inch_y = 0;
-  std::string unread;       ///< metadata that exists but that this build does not read: "EXIF, ICC
-                            ///< profile"
+  std::string unread;       ///< metadata that this build cannot read: "EXIF, ICC profile"
   std::uint32_t pages = 1;  ///< or frames of an animation; only the first is read
 };
 
@@ -47,7 +46,7 @@ class NotesInTransit {
   std::map<std::uint64_t, StillNotes> notes_;
 };
 
-/// How a still is written.
+/// Options for writing a still.
 struct StillOptions {
   /// Quality of JPEG and WebP, 1 to 100; nothing = 95 for JPEG, and lossless WebP.
   std::optional<int> quality;

@@ -32,12 +32,11 @@ struct EffectParameter {
 [[nodiscard]] std::string text_of_position(const Option& option, double position);
 [[nodiscard]] double position_of_text(const Option& option, std::string_view text);
 
-/// How a host behaves where frei0r's specification leaves it open.
+/// Behaviour of a host where frei0r's specification leaves it open.
 struct HostHabits {
   std::ptrdiff_t stride = 0;  ///< bytes between rows
   bool gaps = false;          ///< true where rows may have gaps of unknown size
-  double ticks_a_second = 0;  ///< unit of the time that comes with a frame; 0 = to be derived from
-                              ///< steps
+  double ticks_a_second = 0;  ///< unit of frames' times; 0 = to be derived from steps
 };
 /// Returns frei0r's specified behaviour, rows without gaps; or, where `caller` is an address in the
 /// library of a host that is known to differ, that host's behaviour.

@@ -60,7 +60,7 @@ GstElement* add_to(GstElement* bin, ElementPtr element);
 /// Returns an element of a parsed pipeline; borrowed from it.
 [[nodiscard]] GstElement* element_of(GstElement* pipeline, const char* name);
 
-/// Which end of the program a pipeline serves; decides what a missing resource means.
+/// End of the program that a pipeline serves; decides what a missing resource means.
 enum class Role { input, output };
 
 /// Messages from a pipeline's bus. Not thread-safe.
@@ -73,7 +73,7 @@ class Messages {
   [[nodiscard]] bool failed() const { return error_ != nullptr; }
   /// Name of the element that failed; empty where none has.
   [[nodiscard]] std::string failed_element() const;
-  /// That element's error, one line; empty where none has failed.
+  /// Error of the element that failed, one line; empty where none has failed.
   [[nodiscard]] std::string reason() const;
   [[nodiscard]] bool ended() const { return ended_; }
   /// Number of decoder warnings that did not stop the stream.

@@ -22,7 +22,7 @@ inline constexpr std::chrono::milliseconds kLiveStall{5000};
 [[nodiscard]] std::unique_ptr<Source> make_launch_source(
     const std::string& launch, std::chrono::milliseconds stall = kLiveStall);
 
-/// Whether sound is taken from a network stream beside its pictures.
+/// Choice between taking and leaving the sound of a network stream.
 enum class NetworkSound { left, taken };
 
 /// Makes a source of an rtsp, rtspt (over TCP), rtsps, http or https URL. Live where its length is

@@ -16,7 +16,7 @@ struct CameraMode {
   double fps = 0;            ///< the fastest at that size; 0 = unknown
 };
 
-/// What the user asks of a camera.
+/// Wishes of the user for a camera.
 struct CameraWish {
   int width = 0;   ///< pixels; 0 = any up to 1920x1080
   int height = 0;  ///< pixels; 0 with width 0

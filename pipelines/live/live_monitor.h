@@ -28,7 +28,7 @@ struct PicturePair {
   Clock::time_point kept_at;  ///< when it was copied
 };
 
-/// Which frames of a pair a picture shows.
+/// Frames of a pair that a picture shows.
 enum class PictureView : std::uint8_t { before, after, both };
 
 /// Form of a picture of a pair.

@@ -47,8 +47,7 @@ RecordNames::RecordNames(const std::string& path) : name_(pattern_of(path)) {
   const fs::path folder = name_.folder();
   std::error_code failed;
   if (!fs::is_directory(folder.empty() ? "." : folder, failed))
-    return;  // The file's sink reports
-             // it.
+    return;  // the file's sink reports it
   for (auto it = fs::directory_iterator(folder.empty() ? "." : folder, failed);
        !failed && it != fs::directory_iterator(); it.increment(failed)) {
     const fs::path file = final_name(folder / it->path().filename());

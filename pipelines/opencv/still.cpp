@@ -195,7 +195,7 @@ std::string write(const std::string& path, const ConstImageView& image, const St
 }  // namespace
 
 StillCodec opencv_still_codec() {
-  // Its warnings repeat, less clearly, what our errors say.
+  // Silences OpenCV, whose warnings repeat, less clearly, what our errors say.
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   StillCodec codec = still_codec_of_formats();
   codec.knows = knows;

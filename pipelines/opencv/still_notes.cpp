@@ -124,8 +124,7 @@ void put_into_png(const StillNotes& notes, const std::string& exif, OwnBytes& by
     put_text(data, notes.xmp);
     put_png_chunk(chunks, "iTXt", data);
   }
-  constexpr std::size_t kHeader = 8 + 12 + 13;  // signature and IHDR; metadata chunks come after
-                                                // these
+  constexpr std::size_t kHeader = 8 + 12 + 13;  // signature and IHDR; metadata follow
   if (bytes.size() < kHeader) return;
   bytes.insert(bytes.begin() + kHeader, chunks.begin(), chunks.end());
 }

@@ -48,8 +48,7 @@ template <std::size_t Bytes>
 void turn_samples(const Stored& from, std::uint8_t* to, std::ptrdiff_t to_stride,
                   Orientation orientation, int repeat, int columns) {
   const Walk walk = walk_of(orientation);
-  const bool from_right = walk.from_right;  // not a binding, which clang 14 does not allow in a
-                                            // lambda
+  const bool from_right = walk.from_right;  // no binding: clang 14 lets no lambda use one
   const bool from_bottom = walk.from_bottom;
   const bool swap = swaps_sides(orientation);
   const int width = swap ? from.rows : from.columns;

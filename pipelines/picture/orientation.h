@@ -8,7 +8,7 @@
 /// mirrored ones.
 namespace equalux {
 
-/// How a stored picture is turned, in EXIF's order, whose numbers begin with 1.
+/// Turns of a stored picture, in EXIF's order, whose numbers begin with 1.
 enum class Orientation : std::uint8_t {
   upright,
   mirrored,           ///< left and right exchanged

@@ -21,8 +21,7 @@ struct ListedCamera {
   std::uint32_t id = 0;
   std::string name;         ///< as after `pipewire:`
   std::string description;  ///< as programs list it
-  std::string serial;       ///< unique among all objects of this daemon, for ever; empty where the
-                            ///< daemon is old
+  std::string serial;       ///< unique at this daemon, for ever; empty where the daemon is old
   bool is_ours = false;     ///< made by this process
 };
 

@@ -57,7 +57,7 @@ struct Block {
 /// SPA_PARAM_Format. The rate is offered up to at least 30 per second, which programs ask for.
 [[nodiscard]] const spa_pod* build_format(spa_pod_builder& builder, std::uint32_t id,
                                           const VideoFormat& format);
-/// What a reader asks for.
+/// Format that a reader asks for.
 struct FormatWish {
   std::optional<PixelFormat> format;  ///< nothing = JPEGs
   int width = 0;                      ///< pixels

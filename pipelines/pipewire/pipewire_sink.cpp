@@ -26,8 +26,7 @@ using pipewire::Loop;
 using pipewire::Object;
 using pipewire::Registry;
 
-constexpr auto kAnswer = 5000ms;  ///< time after which a daemon that does not answer counts as
-                                  ///< stalled
+constexpr auto kAnswer = 5000ms;  ///< then a silent daemon counts as stalled
 constexpr timespec kRetryPeriod{0, 500'000'000};
 
 class PipewireSink final : public Sink {

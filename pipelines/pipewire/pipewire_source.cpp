@@ -90,8 +90,7 @@ class PipewireSource final : public Source {
   Image mine_;
   std::vector<std::uint8_t> my_jpeg_;
 
-  std::mutex mutex_;  // guards the next ones; taken while holding the loop's lock, never the other
-                      // way round
+  std::mutex mutex_;  // guards the next; taken inside the loop's lock, never around it
   std::condition_variable changed_;
   bool cancelled_ = false;
   std::string failure_;

@@ -173,7 +173,7 @@ GstFlowReturn generate_output(GstBaseTransform* transform, GstBuffer** out) {
   return stream_of(transform).generate(out);
 }
 
-/// Only tells the base class that this is no in-place filter; generate_output() does the work.
+/// Tells the base class that this is no in-place filter; generate_output() does the work.
 GstFlowReturn transform_frame(GstBaseTransform*, GstBuffer*, GstBuffer*) {
   return GST_FLOW_NOT_SUPPORTED;
 }

@@ -136,7 +136,7 @@ bool FilterStream::start() {
            next_index_ = 0;
            dropped_ = 0;
            settings_ = settings_of(element_);
-           // Only checks the device: with frames in CUDA memory, theirs is the only context.
+           // Checks the device, no more: with frames in CUDA memory, theirs is the only context.
            if (settings_.backend == Backend::cuda) require_cuda_device(settings_.device);
            return GST_FLOW_OK;
          }) == GST_FLOW_OK;

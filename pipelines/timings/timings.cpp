@@ -11,8 +11,7 @@
 namespace equalux {
 namespace {
 
-constexpr int kDecimals = 4;  // a tenth of a microsecond, so that short stages of small frames
-                              // still show
+constexpr int kDecimals = 4;  // a tenth of a microsecond: short stages still show
 
 // Formats JSON by hand, not through json_text.h: that library writes a number in as few digits as
 // possible, whereas here each has the same number, and it allocates for each frame.
@@ -28,7 +27,7 @@ void append_ms(std::string& out, double ms) {
   std::array<char, 64> text{};
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), ms,
                                           std::chars_format::fixed, kDecimals);
-  // Only absurdly large numbers do not fit.
+  // Fails only for absurdly large numbers.
   out.append(text.data(), error == std::errc{} ? end : text.data());
   if (error != std::errc{}) out += "0";
 }

@@ -12,8 +12,7 @@ namespace {
 /// Constants of a format for saturation, computed once on the host.
 struct LineNumbers {
   double luma_base;      ///< added to a luma result, it rounds to a whole number and adds black
-  double chroma_base;    ///< added to a chroma product, it rounds to a whole number and adds the
-                         ///< middle
+  double chroma_base;    ///< added to a chroma product, it rounds and adds the middle
   double chroma_middle;  ///< 2^52 plus the middle
   double chroma_more;    ///< amount by which products of chroma are made too large
   double chroma_sure;    ///< distance from a whole number up to which a product is certain
@@ -37,8 +36,7 @@ struct LineNumbers {
 class ByGains {
  public:
   struct Sum {
-    std::uint64_t gains = 0;  ///< sum of gains, without the bits that a share of chroma does not
-                              ///< have
+    std::uint64_t gains = 0;  ///< their sum, without the bits that shares lack
   };
   struct Colour {
     std::int32_t above;  ///< of V over luma, from the code to v

@@ -56,8 +56,7 @@ class DeepChain final : public CurveChain {
   // For frames whose curve is one of luma: a second pass changes S, by value.
   bool recolours_ = false;  ///< of the current frame
   DeepSaturationPass colours_;
-  DevicePointer<std::uint8_t> fine_;  ///< results of the first pass where the second one rounds
-                                      ///< them
+  DevicePointer<std::uint8_t> fine_;  ///< first pass's results, if the second one rounds
 };
 
 }  // namespace equalux::cuda

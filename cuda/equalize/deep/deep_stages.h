@@ -18,8 +18,8 @@
 /// on `stream` and throws Error(unavailable) where a launch is refused.
 namespace equalux::cuda {
 
-/// How fractions of levels are rounded to an 8-bit frame, and where its components are; colours are
-/// in the order of a pixel in memory.
+/// Rounding of fractions of levels to an 8-bit frame, and the positions of its components; colours
+/// are in the order of a pixel in memory.
 struct DeepRounding {
   bool active;
   Dither dither;
@@ -105,7 +105,7 @@ struct DeepTables {
   tone::History* history_before;    ///< copy that is read while `history` is written
 };
 
-/// What is counted in a frame: v, or its coarse level where `shift` is not 0.
+/// Quantity that is counted in a frame: v, or its coarse level where `shift` is not 0.
 struct DeepCount {
   std::uint32_t* counts;
   std::uint32_t levels;
@@ -134,7 +134,7 @@ void deep_histogram(const DeepFrame& frame, const DeepCount& count, const Launch
 void deep_curve(const DeepTables& tables, Scaler scaler, const DeepSamples& form,
                 unsigned long long* curve_sums, const LaunchDevice& device, cudaStream_t stream);
 
-/// What k of saturation is looked up by.
+/// Values that k of saturation is looked up by.
 enum class FactorsBy : std::uint8_t {
   values,   ///< by the frame's values
   results,  ///< by the curve's results, where a later pass changes saturation

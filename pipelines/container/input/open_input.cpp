@@ -94,7 +94,7 @@ InputContext open_input(const std::string& path, ReadStop* stop) {
   Dictionary options;
   AVFormatContext* raw = avformat_alloc_context();
   if (raw == nullptr) throw std::bad_alloc();
-  // Only formats without references, so that a playlist cannot make us open other addresses.
+  // Allows only formats without references, so that a playlist cannot make us open other addresses.
   if (is_web_address(path)) {
     options.set("protocol_whitelist", "http,https,tcp,tls");
     options.set("format_whitelist", kWebFormats);

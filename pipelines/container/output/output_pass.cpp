@@ -205,7 +205,7 @@ void OutputPass::add_streams() {
         add_copied(in);
         break;
       case StreamRole::cover:
-        // Only in the final pass, since fragments have no place for it.
+        // Written only in the final pass, since fragments have no place for it.
         if (spec_.pass == PassKind::final) {
           covers_[in.index] = add_copied_stream(muxer_.context(), spec_.plan.kind, in).index;
         }

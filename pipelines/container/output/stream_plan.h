@@ -21,7 +21,7 @@ enum class ContainerKind : std::uint8_t { mp4, mov, matroska, webm };
   return kind == ContainerKind::mp4 || kind == ContainerKind::mov;
 }
 
-/// How a stream of the input reaches the output.
+/// Way of a stream from the input to the output.
 enum class StreamRole : std::uint8_t {
   filtered,    ///< replaced by the encoder's packets
   copied,      ///< packet by packet

@@ -360,9 +360,7 @@ void Writer::finish(bool cut_at_video_end) {
     const std::string why = failure.message();
     keep_partial_ = true;
     failure.clear();
-    if (whole != partial_)
-      fs::rename(whole, partial_, failure);  // Replaces the fragments, so that
-                                             // one partial file remains.
+    if (whole != partial_) fs::rename(whole, partial_, failure);  // over its fragments: one stays
     throw Error(ExitCode::write_failed, options_.output_path +
                                             ": cannot be given its name: " + why +
                                             "; it is left as " + (failure ? whole : partial_));

@@ -9,7 +9,7 @@
 /// stream's start.
 namespace equalux::gst {
 
-/// How decoding may enter a codec's streams.
+/// Ways in which decoding may enter a codec's streams.
 enum class Entry : std::uint8_t {
   none,       ///< only at their start, since nothing is known about later places
   packet,     ///< at any key packet; earlier packets have no influence

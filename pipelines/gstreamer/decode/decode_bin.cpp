@@ -155,7 +155,7 @@ int DecodeBin::on_select(GstElement*, GstPad*, GstCaps*, GstElementFactory* fact
   auto* bin = static_cast<DecodeBin*>(self);
   const std::string& pixels = bin->hint_.pixel_format;
   const std::string_view name = GST_OBJECT_NAME(factory);
-  // These elements take 4:4:4 YCbCr for RGB where the caps do not tell.
+  // Skips elements that take 4:4:4 YCbCr for RGB where the caps do not tell.
   if (bin->hint_.codec == "jpeg2000" && (name == "jpeg2000parse" || name == "openjpegdec")) {
     return kSkip;
   }

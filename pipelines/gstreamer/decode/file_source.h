@@ -10,7 +10,7 @@
 /// Video files as a source: packets from libavformat, pictures from any decoder that GStreamer has.
 namespace equalux {
 
-/// Where pictures are decoded.
+/// Device that decodes pictures.
 enum class DecoderChoice : std::uint8_t {
   automatic,  ///< the device that frames are offered to, where it can, else the CPU
   software,   ///< the CPU

@@ -29,7 +29,7 @@ struct PacketFeedOptions {
 /// Reads packets and assigns times to frames. One thread at a time, except stamp().
 class PacketFeed {
  public:
-  /// To be made by make_packet_feed(), which finds the stream's caps.
+  /// Called by make_packet_feed(), which finds the stream's caps.
   PacketFeed(InputContext input, int video_stream, CapsPtr caps, const PacketFeedOptions& options,
              ReadStop* stop);
   ~PacketFeed();

@@ -20,7 +20,7 @@ struct QualityScale {
   int standard = 0;  ///< the default
 };
 
-/// Where an encoder stores transparency.
+/// Places in which encoders store transparency.
 enum class AlphaForm : std::uint8_t {
   none,           ///< nowhere, or there is none
   in_picture,     ///< in a fourth sample or plane of its pictures

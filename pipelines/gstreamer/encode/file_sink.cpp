@@ -24,7 +24,8 @@ using namespace std::chrono_literals;
 
 /// Time after which an encoder that should deliver and does not counts as stalled.
 constexpr auto kStall = 20s;
-/// The same time once the run is being stopped, and the limit for stopping.
+/// Time after which it counts as stalled while the run is being stopped, and the limit for
+/// stopping.
 constexpr auto kStallWhenStopped = 4s;
 constexpr auto kStopWhenStopped = 500ms;
 /// Interval at which write() checks the encoder while it waits.

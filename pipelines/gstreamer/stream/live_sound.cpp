@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 /// Interval at which a feed is asked; a packet of AAC is 21 ms.
 constexpr auto kLook = 10ms;
-/// How far a file's sound may be ahead of the frames; more would take time from them for encoding.
+/// Lead that a file's sound may have over the frames; more would take time from them for encoding.
 constexpr std::int64_t kLead = 100'000'000;
 /// Delay from which sound counts as missing.
 constexpr std::int64_t kMissing = 400'000'000;

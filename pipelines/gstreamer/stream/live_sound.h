@@ -29,7 +29,7 @@ struct EncodedSound {
 /// while, silence takes its place, so that no muxer or player waits. Any thread may call.
 class LiveSound {
  public:
-  /// Whether sound waits until the frames reach its time, as a file's does.
+  /// Pace of sound: at once, or when the frames reach its time, as for a file.
   enum class Pace { as_it_comes, with_frames };
 
   /// `take` gets each packet, in this object's thread.

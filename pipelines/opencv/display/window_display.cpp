@@ -100,7 +100,8 @@ std::unique_ptr<DisplayWatch> open_x11(const std::string& display) {
 
 #else
 
-/// Without Xlib only local servers can be checked, and not whether they admit us.
+/// Connects to an X server. Without Xlib only local servers can be checked, and not whether they
+/// admit us.
 std::unique_ptr<DisplayWatch> open_x11(const std::string& display) {
   if (!display.starts_with(':')) return nullptr;
   const int fd = connect_to("/tmp/.X11-unix/X" + display.substr(1, display.find('.') - 1));
