@@ -5,13 +5,13 @@
 
 #include "src/quality/planes.h"
 
-/// Frames as squares of pixels: noise averages out in their means, and light does not.
+/// Frames as square blocks: a block's mean averages noise out, and keeps changes of light.
 namespace equalux::quality {
 
 /// Side of the blocks in which steps over time and noise are measured, pixels.
 inline constexpr int kBlock = 16;
 
-/// The whole blocks of a frame, row after row; a frame smaller than a block has none.
+/// Grid of the whole blocks of a frame, in rows; empty for a frame smaller than a block.
 struct BlockGrid {
   int size = kBlock;
   int columns = 0;
@@ -31,33 +31,34 @@ struct BlockGrid {
   }
 };
 
-/// A number for each block.
+/// Value for each block.
 using BlockValues = std::vector<double>;
-/// Which blocks count; 1 or 0 for each.
+/// Selection of blocks: 1 or 0 for each.
 using BlockMask = std::vector<std::uint8_t>;
 
-/// Mean luma of each block.
+/// Returns the mean luma of each block.
 [[nodiscard]] BlockValues block_means(const Planes& planes, const BlockGrid& grid);
 
-/// How a block's luma differs between two frames.
+/// Difference of a block's luma between two frames.
 struct BlockDifference {
   double mean = 0;    ///< levels
   double square = 0;  ///< mean square, levels^2
 
-  /// Variance within the block, whose `pixels` are a sample: mean square less the square of the
-  /// mean, times n / (n - 1).
+  /// Returns the unbiased variance within the block of `pixels` pixels: (mean square - squared
+  /// mean) n / (n - 1).
   [[nodiscard]] double variance(int pixels) const;
 };
-/// Of `now` less `light` times `last`.
+/// Returns the difference of `now` and `light` times `last`.
 [[nodiscard]] BlockDifference block_difference(const Planes& last, const Planes& now,
                                                const BlockGrid& grid, std::size_t block,
                                                double light = 1);
 
-/// Blocks of which every pixel is set in a mask of the frame, row after row.
+/// Returns the blocks in which every pixel of a mask is set; the mask has one byte per pixel of the
+/// frame, in rows of `width`.
 [[nodiscard]] BlockMask blocks_within(const std::vector<std::uint8_t>& pixels, int width,
                                       const BlockGrid& grid);
 
-/// Root of the mean square of differences over the blocks of a mask; 0 where it has none.
+/// Returns the root mean square difference over the blocks of a mask; 0 for an empty mask.
 [[nodiscard]] double rms_difference(const BlockValues& a, const BlockValues& b,
                                     const BlockMask& mask);
 

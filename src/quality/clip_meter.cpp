@@ -11,7 +11,7 @@
 namespace equalux::quality {
 namespace {
 
-/// Under this, an original has no noise or step that a result could be compared with.
+/// Lower bound of an original's noise or step in a ratio; below it the ratio is undefined.
 constexpr double kLeastDivisor = 1e-6;
 
 std::optional<double> ratio(const std::optional<double>& above,

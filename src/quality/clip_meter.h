@@ -13,38 +13,39 @@
 #include "src/quality/over_time/stillness.h"
 #include "src/quality/texture.h"
 
-/// All figures of a clip, or of a clip and its result, frame after frame.
+/// Figures of a clip, or of a clip and its result, taken frame by frame.
 namespace equalux::quality {
 
-/// Figures of one clip. What could not be measured is empty.
+/// Figures of one clip; empty where they could not be measured.
 struct StreamFigures {
-  double entropy_bits = 0;  ///< of luma
-  double mean_level = 0;    ///< of V
+  double entropy_bits = 0;  ///< entropy of luma
+  double mean_level = 0;    ///< mean of V
   double eme_db = 0;
   double colourfulness = 0;
   std::optional<double> skin_level;   ///< mean V of the pixels that are skin in the original
   std::optional<double> noise_sigma;  ///< levels of luma, in the original's flat blocks
-  /// RMS step of the means of 16x16 blocks since the last frame, where the original stands still;
-  /// levels of luma.
+  /// RMS step of the means of 16x16 blocks since the previous frame, over the blocks that are still
+  /// in the original; levels of luma.
   std::optional<double> still_step;
-  /// Standard deviation of what noise does from frame to frame, in the cells of 8x8 pixels that are
-  /// steady in the original; levels of luma. See calm_cells() and temporal_noise(). A clip's is of
-  /// the frames that have most frames to look back on, kCellFrames as a rule.
+  /// Standard deviation of the noise that changes from frame to frame, in the 8x8 cells that
+  /// calm_cells() finds in the original; levels of luma. See temporal_noise(). A clip's figure
+  /// takes only the frames with the longest history, kCellFrames as a rule.
   std::optional<double> temporal_noise;
 };
 
-/// Figures of a result beside its original.
+/// Figures of a result against its original.
 struct PairFigures {
   double ambe = 0;                         ///< levels of V
   std::optional<double> ssim;              ///< of luma
   double colour_difference = 0;            ///< mean CIEDE2000
-  std::optional<double> noise_gain;        ///< noise sigma over the original's
+  std::optional<double> noise_gain;        ///< noise sigma of the result over that of the original
   std::optional<double> hue_error_deg;     ///< mean absolute difference of the CIE hue angle
-  std::optional<double> flicker_transfer;  ///< still step over the original's
-  /// Share of the original's fine detail that the result has too; see texture_sums().
+  std::optional<double> flicker_transfer;  ///< still step of the result over that of the original
+  /// Share of the original's fine detail that the result keeps; see texture_sums().
   std::optional<double> texture_kept;
-  /// Error where the original has just changed beyond that where it has not, levels of luma; see
-  /// ghost_sums(). The last frame has none: whether it is steady shows in the next one.
+  /// Excess of the error in cells where the original has just changed over the error elsewhere,
+  /// levels of luma; see ghost_sums(). The last frame has none, as only the next frame tells which
+  /// cells are steady.
   std::optional<double> ghosting;
 };
 
@@ -52,41 +53,41 @@ struct FrameFigures {
   StreamFigures a;
   std::optional<StreamFigures> b;
   std::optional<PairFigures> pair;
-  double still_share = 0;  ///< of the blocks, 0 to 1
-  bool cut = false;        ///< this frame begins another picture
+  double still_share = 0;  ///< share of still blocks, 0 to 1
+  bool cut = false;        ///< first frame of a new shot
 };
 
 struct Cut {
-  std::size_t frame = 0;                     ///< the first one of the new picture
+  std::size_t frame = 0;                     ///< first frame of the new shot
   std::optional<std::size_t> settle_frames;  ///< see frames_to_settle()
 };
 
-/// Figures of a clip: means over the frames; sigmas and steps as root mean squares, with ratios of
-/// those; those of hue, skin, texture and ghosts over all pixels that count.
+/// Figures of a clip: means over the frames. Sigmas and steps are root mean squares, and ratios are
+/// of those; hue, skin, texture and ghosting are means over all pixels that count.
 struct ClipFigures {
   StreamFigures a;
   std::optional<StreamFigures> b;
   std::optional<PairFigures> pair;
-  std::optional<double> still_share;  ///< of the blocks, since the last frame; empty for one frame
+  std::optional<double> still_share;  ///< share of still blocks; empty for one frame
   std::vector<Cut> cuts;
   std::vector<FrameFigures> frames;
 };
 
-/// Takes frames in order. One thread.
+/// Meter of a clip, fed with frames in order. One thread at a time.
 class ClipMeter {
  public:
-  /// Frames of one size, in bgr; with `pair`, each with its result.
+  /// Expects bgr frames of one size; with `pair`, each frame comes with its result.
   ClipMeter(int width, int height, bool pair);
 
-  /// `b` is null without `pair`.
+  /// Adds a frame and its result; `b` is null without `pair`.
   void add(const ConstImageView& a, const ConstImageView* b);
 
   [[nodiscard]] std::size_t frames() const { return frames_.size(); }
-  /// Figures of the frames so far; there must be one.
+  /// Returns the figures of the frames so far, at least one.
   [[nodiscard]] ClipFigures figures() const;
 
  private:
-  /// Sums of squares, for root mean squares over frames.
+  /// Weighted sum of squares, for a root mean square over frames.
   struct Squares {
     double sum = 0;
     double count = 0;
@@ -109,7 +110,7 @@ class ClipMeter {
                     StreamFigures& figures);
   void measure_change(Stream& stream, const BlockGrid& grid, const BlockMask& calm,
                       StreamFigures& figures);
-  /// What happened since the last frame, given what of the original stands still.
+  /// Measures the changes since the previous frame, given the original's still blocks.
   void measure_time(FrameFigures& frame, const Stillness& stillness);
   void measure_cells(FrameFigures& frame, const SteadyCells& steady);
   void measure_pair(const ConstImageView& a, const ConstImageView& b, FrameFigures& frame);
@@ -127,9 +128,9 @@ class ClipMeter {
   HueDifference hue_;
   SkinValues skin_;
   TextureSums texture_;
-  CellHistory before_;       ///< the original's cells before the last frame
-  BlockValues last_cells_;   ///< theirs in the last frame
-  std::size_t longest_ = 0;  ///< the most frames that before_ has held
+  CellHistory before_;       ///< cells of the original before the previous frame
+  BlockValues last_cells_;   ///< cells of the original in the previous frame
+  std::size_t longest_ = 0;  ///< the longest history that before_ has had
   GhostSums ghosts_;
   std::vector<ToneCurve> curves_;
   std::vector<FrameFigures> frames_;

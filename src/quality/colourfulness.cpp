@@ -13,7 +13,7 @@ int value_of(const std::uint8_t* bgr) {
 }  // namespace
 
 double colourfulness(const ConstImageView& bgr) {
-  // Twice the published differences, which are whole numbers then.
+  // Doubled rg and yb are integers, so that the sums are exact.
   std::int64_t rg_sum = 0;
   std::int64_t yb_sum = 0;
   std::int64_t rg_squares = 0;

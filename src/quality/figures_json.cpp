@@ -21,7 +21,7 @@ Json json_of(const FigureRow<Figures> (&rows)[N], const Figures& figures) {
   return json;
 }
 
-/// Of the clip, and of each of its frames.
+/// Makes the figures of the clip or of one frame.
 template <typename Figures>
 Json all_of(const Figures& figures) {
   Json json{{"a", json_of(kStreamFigures, figures.a)}};

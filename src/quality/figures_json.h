@@ -7,14 +7,14 @@
 
 #include "src/quality/clip_meter.h"
 
-/// Names of the figures, and all of a clip's as JSON: for `equalux measure` and Python alike.
+/// Names of the figures and their JSON, for `equalux measure` and Python.
 namespace equalux::quality {
 
-/// A figure of each clip by itself, or of the result beside its original.
+/// Figure of a single clip, or of a result against its original.
 template <typename Figures>
 struct FigureRow {
-  const char* key;    ///< in JSON
-  const char* label;  ///< in tables and plots, with its unit
+  const char* key;    ///< name in JSON
+  const char* label;  ///< name in tables and plots, with the unit
   int digits;
   std::optional<double> (*of)(const Figures&);
 };
@@ -48,10 +48,10 @@ inline constexpr FigureRow<PairFigures> kPairFigures[] = {
     {"ghosting", "ghosting, levels", 2, [](const PairFigures& f) { return f.ghosting; }},
 };
 
-/// {"figures", "cuts", "frames"}: the figures of the clip, its cuts and the figures of every frame.
-/// What could not be measured is absent.
+/// Returns {"figures", "cuts", "frames"}: the figures of the clip, its cuts, and the figures of
+/// each frame; without those that could not be measured.
 [[nodiscard]] nlohmann::ordered_json figures_json(const ClipFigures& figures);
-/// The same as text on one line.
+/// Returns figures_json() as text on one line.
 [[nodiscard]] std::string figures_text(const ClipFigures& figures);
 
 }  // namespace equalux::quality

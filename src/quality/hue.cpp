@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kSteps = 4096;
 
-/// Light of an sRGB level, 0 to 1.
+/// Linear light of each sRGB level, 0 to 1 (IEC 61966-2-1).
 std::array<float, 256> linear_light() {
   std::array<float, 256> table{};
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -20,7 +20,8 @@ std::array<float, 256> linear_light() {
   return table;
 }
 
-/// CIE's cube root with its straight part near black, at steps of 0 to 1 and one beyond.
+/// Table of CIE's f(t), the cube root with a linear part near black: t = 0 to 1, and one entry
+/// beyond for interpolation.
 std::array<float, kSteps + 2> lightness_roots() {
   constexpr double kEdge = 6.0 / 29;
   std::array<float, kSteps + 2> table{};
@@ -40,7 +41,7 @@ float root_of(float t) {
   return kRoots[step] + (kRoots[step + 1] - kRoots[step]) * part;
 }
 
-/// A hue as a unit vector, and the chroma that it has. Gray has hue 0.
+/// Hue as a unit vector, and chroma as its length; grey has hue 0.
 struct Direction {
   double x = 1;
   double y = 0;
@@ -58,12 +59,12 @@ struct Direction {
   }
 };
 
-/// The hue in the middle of two, as CIEDE2000 has it: of a gray colour and another, the other's.
+/// Returns the mean hue of CIEDE2000; where one colour is grey, the hue of the other.
 Direction mean_hue(const Direction& a, const Direction& b) {
   if (a.length == 0) return b;
   if (b.length == 0) return a;
   const Direction mean(a.x + b.x, a.y + b.y);
-  // Of two that are opposite, the one whose angle is half the sum of theirs, each 0 to 360.
+  // Opposite hues: the mean is half the sum of their angles, each 0 to 360 degrees.
   if (mean.length < 1e-9) return a.y >= 0 ? Direction(-a.y, a.x) : Direction(a.y, -a.x);
   return mean;
 }
@@ -75,7 +76,7 @@ Lab lab_of(std::uint8_t red, std::uint8_t green, std::uint8_t blue) {
   const float r = kLight[red];
   const float g = kLight[green];
   const float b = kLight[blue];
-  // IEC 61966-2-1's matrix, its rows divided by D65's X and Z.
+  // Matrix of IEC 61966-2-1, its rows divided by X and Z of the D65 white point.
   const float x = root_of((0.4124F * r + 0.3576F * g + 0.1805F * b) / 0.9505F);
   const float y = root_of(0.2126F * r + 0.7152F * g + 0.0722F * b);
   const float z = root_of((0.0193F * r + 0.1192F * g + 0.9505F * b) / 1.0890F);
@@ -94,7 +95,7 @@ HueDifference hue_difference(const ConstImageView& a, const ConstImageView& b) {
       if (la.a * la.a + la.b * la.b < kLeastSquare) continue;
       const Lab lb = lab_of(pb[2], pb[1], pb[0]);
       if (lb.a * lb.a + lb.b * lb.b < kLeastSquare) continue;
-      // The angle between two vectors; differences over 180 degrees cannot come out.
+      // Angle between the two vectors (a*, b*), 0 to 180 degrees.
       const float cross = la.a * lb.b - la.b * lb.a;
       const float dot = la.a * lb.a + la.b * lb.b;
       result.sum_deg += static_cast<double>(std::fabs(std::atan2(cross, dot))) * kDegrees;
@@ -117,14 +118,14 @@ double ciede2000(const Lab& a, const Lab& b) {
   const double stretch = 1 + 0.5 * (1 - weight((chroma_of(a.a, a.b) + chroma_of(b.a, b.b)) / 2));
   const Direction first(stretch * a.a, a.b);
   const Direction second(stretch * b.a, b.b);
-  // The differences, equations 8 to 11: twice the sine of half
-  // the angle between two hues is how far apart their unit vectors end.
+  // Differences, equations 8 to 11: 2 sin(angle / 2) is the distance between the unit vectors of
+  // two hues.
   const double lightness = static_cast<double>(b.l) - a.l;
   const double chroma = second.length - first.length;
   const double apart = chroma_of(second.x - first.x, second.y - first.y);
   const double hue = std::copysign(std::sqrt(first.length * second.length) * apart,
                                    first.x * second.y - first.y * second.x);
-  // Their weights, equations 12 to 22.
+  // Weights, equations 12 to 22.
   const double mean_lightness = (static_cast<double>(a.l) + b.l) / 2;
   const double mean_chroma = (first.length + second.length) / 2;
   const Direction mean = mean_hue(first, second);
@@ -140,7 +141,8 @@ double ciede2000(const Lab& a, const Lab& b) {
   static const Direction kBlue = Direction::of_degrees(275);
   const double t = 1 - 0.17 * (mean.x * k30.x + mean.y * k30.y) + 0.24 * cos2 +
                    0.32 * (cos3 * k6.x - sin3 * k6.y) - 0.20 * (cos4 * k63.x + sin4 * k63.y);
-  // Beside blue, where the axes of what looks alike are turned: beyond 90 degrees by under 1e-4.
+  // Rotation term of blue hues, around 275 degrees; below 1e-5 at more than 90 degrees from there,
+  // taken as 0.
   double rotation = 0;
   const double to_blue = mean.x * kBlue.x + mean.y * kBlue.y;
   if (to_blue > 0) {

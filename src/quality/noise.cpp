@@ -15,7 +15,7 @@ constexpr double kBrightest = 247;
 constexpr std::size_t kShare = 4;
 constexpr std::size_t kFewest = 4;
 
-/// Mean of a block, and how its parts differ from it.
+/// Mean of a block, and the sum of squared differences of its parts' means.
 struct Structure {
   double mean = 0;
   double spread = 0;

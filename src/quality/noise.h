@@ -4,18 +4,18 @@
 
 #include "src/quality/blocks.h"
 
-/// How much noise a frame has, from the frame alone.
+/// Noise estimates from a single frame.
 namespace equalux::quality {
 
-/// Blocks without structure: the quarter of the frame's blocks whose sixteen parts of 4x4 pixels
-/// differ least in mean luma (noise hardly shows there), of those whose mean luma is within 8 and
-/// 247, where noise is not cut off. Chosen in the original, and used for its result too. None where
-/// fewer than four blocks are left.
+/// Returns the blocks without structure: of the blocks with a mean luma of 8 to 247, where noise is
+/// not clipped, the quarter, at least four, whose sixteen 4x4 parts differ least in mean luma, in
+/// which noise averages out. Chosen in the original and used for its result too; none where fewer
+/// than four blocks are in range.
 [[nodiscard]] BlockMask flat_blocks(const Planes& planes, const BlockGrid& grid);
 
-/// Standard deviation of the noise of luma in those blocks, levels (Immerkaer 1996: the mean
-/// absolute response of the difference of two Laplacians, which slopes and flat colours do not
-/// have, times sqrt(pi/2) / 6), root mean square over the blocks; nothing where there are none.
+/// Returns the standard deviation of luma noise, levels, as root mean square over the flat blocks
+/// (Immerkaer 1996: sqrt(pi/2) / 6 times the mean absolute response to the difference of two
+/// Laplacians, which is 0 on flat areas and slopes); nothing where there are no blocks.
 [[nodiscard]] std::optional<double> noise_sigma(const Planes& planes, const BlockGrid& grid,
                                                 const BlockMask& flat);
 

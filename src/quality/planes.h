@@ -6,7 +6,7 @@
 
 #include <equalux/image.h>
 
-/// What the figures look at: planes of one frame.
+/// Planes of one frame, from which all figures are computed.
 namespace equalux::quality {
 
 struct Planes {
@@ -21,8 +21,8 @@ struct Planes {
   }
 };
 
-/// Fills `planes` from a bgr frame; keeps its memory where sizes fit. Throws Error(usage) for any
-/// other format.
+/// Fills `planes` from a bgr frame, and reuses its memory. Throws Error(usage) for any other
+/// format.
 void read_planes(const ConstImageView& bgr, Planes& planes);
 [[nodiscard]] Planes planes_of(const ConstImageView& bgr);
 

@@ -7,7 +7,8 @@ namespace equalux::quality {
 namespace {
 
 constexpr double kSigma = 1.5;
-/// Taken off luma before it is squared, so that floats hold variances beside squares of means.
+/// Offset subtracted from luma before squaring: variances come from a difference of squares, which
+/// loses fewer digits of a float around 0.
 constexpr float kMiddle = 128;
 constexpr float kC1 = 0.01F * 255 * 0.01F * 255;
 constexpr float kC2 = 0.03F * 255 * 0.03F * 255;
@@ -27,7 +28,7 @@ Weights gaussian() {
   return weights;
 }
 
-/// Weighted sums over a row of windows: of a, b, a a, b b and a b, all less kMiddle.
+/// Weighted sums for a row of windows: a, b, a a, b b and a b, after the offset kMiddle.
 struct Moments {
   std::array<std::vector<float>, 5> of;
   explicit Moments(std::size_t columns) {
@@ -36,7 +37,7 @@ struct Moments {
   }
 };
 
-/// The five products of one row, blurred along it.
+/// Convolves the five products of one row along x.
 void blur_along(const float* a, const float* b, const Weights& weights, Moments& out) {
   const std::size_t columns = out.of[0].size();
   for (std::vector<float>& row : out.of)

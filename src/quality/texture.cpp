@@ -14,8 +14,8 @@ constexpr std::array<float, 5> kBinomial{1 / 16.F, 4 / 16.F, 6 / 16.F, 4 / 16.F,
 constexpr double kLeastDetail = 1;  // levels, RMS
 constexpr double kDetailOverNoise = 3;
 
-/// Root of the sum of the squares of the weights that make detail: the RMS that white noise of
-/// sigma 1 has in it.
+/// Returns the RMS response of the detail filter to white noise of sigma 1: the root of the sum of
+/// its squared weights.
 double noise_in_detail() {
   double squares = 0;
   for (const float weight : kBinomial)

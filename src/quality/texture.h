@@ -2,22 +2,21 @@
 
 #include "src/quality/planes.h"
 
-/// How much of a picture's fine detail a result has kept.
+/// Fine detail that a result keeps of its original.
 namespace equalux::quality {
 
 /// Sums over the pixels where the original has detail.
 struct TextureSums {
-  double common = 0;    ///< of detail of the original times that of the result, levels^2
-  double original = 0;  ///< of the square of the original's detail, levels^2
+  double common = 0;    ///< sum of original's detail times result's detail, levels^2
+  double original = 0;  ///< sum of the original's detail squared, levels^2
 };
 
-/// Detail is luma less its blur by the binomial weights of 5x5 (1 4 6 4 1), and lies in the cells
-/// of 8x8 pixels where its RMS in the original is 1 level or more, and 3 times what noise of
-/// `sigma` levels has there. `common` over `original` is the transfer of detail: the cross spectrum
-/// of both over the spectrum of the original (Kirk et al. 2014, for charts of dead leaves), here as
-/// one number over the fine frequencies. 1 has kept all, 0 none, and over 1 has been sharpened;
-/// what a result adds without relation to the original, noise above all, counts for nothing. Cells
-/// that come nearer than 2 pixels to a side of the frame are left out.
+/// Sums detail, luma minus its 5x5 binomial blur (1 4 6 4 1), over the 8x8 cells in which its RMS
+/// in the original is at least 1 level and at least 3 times that of noise of `sigma` levels.
+/// `common` over `original` is the transfer of detail: cross spectrum over the original's power
+/// spectrum (Kirk et al. 2014, for dead leaves charts), as one number for the fine frequencies. 1 =
+/// all is kept, 0 = none, above 1 = sharpened; what a result adds without correlation to the
+/// original, as noise, counts nothing. Cells begin 2 pixels inside the frame, as the blur needs.
 [[nodiscard]] TextureSums texture_sums(const Planes& original, const Planes& result, double sigma);
 
 }  // namespace equalux::quality

@@ -5,27 +5,27 @@
 
 #include "src/quality/blocks.h"
 
-/// What a clip's cells have shown lately.
+/// History of a clip's 8x8 cells.
 namespace equalux::quality {
 
-/// Side of the cells that are told still from moving one by one, pixels.
+/// Side of the cells that are tested for motion one by one, pixels.
 inline constexpr int kCell = 8;
 
-/// Frames that are remembered: something that moves by half a pixel a frame is found by half a
-/// cell.
+/// Length of the history, frames: a motion of half a pixel per frame amounts to half a cell.
 inline constexpr std::size_t kCellFrames = 8;
 
-/// Mean luma of the cells of the last kCellFrames frames.
+/// Mean luma of the cells in the last kCellFrames frames.
 class CellHistory {
  public:
-  /// Takes a frame's means.
+  /// Adds a frame's means.
   void add(BlockValues means);
-  /// Forgets all: another picture begins.
+  /// Empties the history, at the start of a shot.
   void clear() { seen_.clear(); }
   [[nodiscard]] std::size_t frames() const { return seen_.size(); }
-  /// Cells whose mean differs from what it was in any frame remembered, with the light undone, by
-  /// more than `errors` standard errors (`spread` / 8, spread being the standard deviation of the
-  /// difference of two frames within the cell) + `levels`.
+  /// Returns the cells whose mean, corrected for the change of light, differs from that in any
+  /// frame of the history by more than `errors` standard errors + `levels`. `spread` is the
+  /// standard deviation, within the cell, of the difference of two frames; the standard error of a
+  /// mean of 64 pixels is spread / 8.
   [[nodiscard]] BlockMask changed(const BlockValues& now, const BlockValues& spread, double errors,
                                   double levels) const;
 

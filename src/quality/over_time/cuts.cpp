@@ -7,7 +7,8 @@
 namespace equalux::quality {
 namespace {
 
-/// Cumulative shares. Level v stands for [v - 0.5, v + 0.5], so that eight bits make no staircase.
+/// Cumulative distribution, piecewise linear: level v covers [v - 0.5, v + 0.5], so that scaled
+/// levels meet no steps.
 class Shares {
  public:
   explicit Shares(const LevelHistogram& histogram) {
@@ -45,7 +46,8 @@ double histogram_distance(const LevelHistogram& a, const LevelHistogram& b) {
   const double gain = shares_b.median() / shares_a.median();
   double distance = 0;
   for (int v = 0; v < 256; ++v) {
-    // In steps of the brighter of the two: the darker one has its levels further apart.
+    // Steps follow the brighter histogram; the darker one, scaled up, has wider gaps between its
+    // levels.
     const double in_a = gain > 1 ? v / gain : v;
     const double in_b = gain > 1 ? v : v * gain;
     distance = std::max(distance, std::fabs(shares_a.at(in_a) - shares_b.at(in_b)));

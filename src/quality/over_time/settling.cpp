@@ -13,7 +13,7 @@ double pixels_of(const ToneCurve& curve) {
   return std::accumulate(curve.pixels.begin(), curve.pixels.end(), 0.0);
 }
 
-/// Mean of curves, each class weighted by its pixels.
+/// Returns the mean of curves, each class weighted by its pixels.
 ToneCurve mean_curve(const std::vector<ToneCurve>& curves, std::size_t begin, std::size_t end) {
   ToneCurve mean;
   for (std::size_t c = 0; c < ToneCurve::kClasses; ++c) {
@@ -70,7 +70,7 @@ double histogram_move(const ToneCurve& a, const ToneCurve& b) {
   for (std::size_t c = 0; c < ToneCurve::kClasses; ++c) {
     const double share_a = a.pixels[c] / all_a;
     const double share_b = b.pixels[c] / all_b;
-    // At the middle of the class.
+    // Cumulative shares at the middle of the class.
     const double apart = (below_a + share_a / 2) - (below_b + share_b / 2);
     sum += share_a * apart * apart;
     below_a += share_a;

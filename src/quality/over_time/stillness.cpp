@@ -8,7 +8,7 @@
 namespace equalux::quality {
 namespace {
 
-constexpr double kLeastMean = 4;  // levels: ratios of darker blocks say nothing of the light
+constexpr double kLeastMean = 4;  // levels; ratios of darker blocks say little about the light
 constexpr double kNoises = 2;
 constexpr double kRoundings = 0.75;
 
@@ -31,7 +31,7 @@ double correlation(const BlockValues& a, const BlockValues& b) {
   return aa * bb == 0 ? 0 : ab / std::sqrt(aa * bb);
 }
 
-/// The most by which noise makes pixels differ, RMS.
+/// Returns the RMS difference up to which pixels may differ by noise alone.
 double most_difference(double light, double sigma) {
   return kNoises * std::sqrt(1 + light * light) * sigma + kRoundings;
 }

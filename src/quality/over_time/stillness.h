@@ -3,39 +3,40 @@
 #include "src/quality/blocks.h"
 #include "src/quality/over_time/cell_history.h"
 
-/// Where the original stands still from one frame to the next, whatever its light does.
+/// Stillness of the original from frame to frame, independent of its light.
 namespace equalux::quality {
 
 struct Stillness {
-  double light = 1;  ///< of this frame over the last one's: the median ratio of the blocks' means
-  double sigma = 0;  ///< of this frame's noise, levels of luma; 0 where it has no flat blocks
+  /// Light of this frame over that of the previous one: median ratio of block means.
+  double light = 1;
+  double sigma = 0;  ///< noise of this frame, levels of luma; 0 without flat blocks
   BlockMask still;
-  std::size_t count = 0;  ///< of still blocks
-  /// Correlation of the blocks' means in the two frames: near 1 for light, noise and slow motion;
-  /// 0 for pictures that have nothing in common, and where a frame is flat.
+  std::size_t count = 0;  ///< number of still blocks
+  /// Correlation of the block means of both frames: near 1 for changes of light, noise and slow
+  /// motion; about 0 for unrelated pictures, 0 where a frame is flat.
   double likeness = 0;
 };
 
-/// A block stands still where, with the light undone, it differs from the last frame by no more
-/// than noise does: RMS difference at most 2 sqrt(1 + light^2) sigma + 0.75 levels, sigma as
-/// noise_sigma() finds it in `now`; 0.75 is two roundings.
+/// Finds still blocks: corrected for the change of light, they differ from the previous frame by an
+/// RMS of at most 2 sqrt(1 + light^2) sigma + 0.75 levels, with sigma from noise_sigma() of `now`;
+/// 0.75 covers the rounding of both frames.
 [[nodiscard]] Stillness find_stillness(const Planes& last, const Planes& now,
                                        const BlockGrid& grid);
 
-/// Light of a frame over another's: the median ratio of the means of their blocks, of those that
-/// have 4 levels or more in `last`; 1 where none has.
+/// Returns the median ratio of block means, over the blocks with a mean of 4 levels or more in
+/// `last`; 1 where there is none.
 [[nodiscard]] double median_ratio(const BlockValues& last, const BlockValues& now);
 
-/// Cells of 8x8 pixels that show the same in two frames.
+/// Cells of 8x8 pixels, and those that are unchanged between two frames.
 struct SteadyCells {
-  BlockGrid grid;  ///< of cells
+  BlockGrid grid;  ///< grid of the cells
   BlockMask steady;
-  /// Standard deviation, within each cell, of the difference between the frames: noise where the
-  /// cell is steady.
+  /// Standard deviation, within each cell, of the difference of the frames: noise, where the cell
+  /// is steady.
   BlockValues spread;
 };
 
-/// A cell is steady where, with the light undone, it passes the test of find_stillness().
+/// Finds steady cells, by the threshold of find_stillness().
 [[nodiscard]] SteadyCells find_steady_cells(const Planes& last, const Planes& now,
                                             const Stillness& stillness);
 
