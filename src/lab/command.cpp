@@ -17,7 +17,7 @@
 
 namespace fs = std::filesystem;
 
-/// `equalux lab`: the experiments of the three reports, on any image and card.
+/// `equalux lab`: repeats the experiments of the three reports on any image and GPU.
 namespace equalux::cli::lab {
 namespace {
 
@@ -36,7 +36,7 @@ constexpr std::string_view kPlot = "plot";
                                    (nearest.empty() ? list_of_names(names) : nearest));
 }
 
-/// What an experiment varies is not the user's to fix.
+/// Throws for an option that the experiment itself varies.
 void refuse_varied(const std::string& experiment, const char* option, bool given) {
   if (!given) return;
   throw Error(ExitCode::usage, std::string("--") + option + " is what lab " + experiment +
@@ -57,7 +57,7 @@ void check(const LabOptions& options) {
     refuse_varied(name, "pixels-per-thread", knobs.pixels_per_thread.has_value());
   }
   EqualizeParams params = options.common.equalize;
-  params.chain = Chain::staged;  // Else every knob of it would be one too many.
+  params.chain = Chain::staged;  // other chains refuse the staged chain's options
   validate(params, Backend::automatic);
 }
 
@@ -98,7 +98,7 @@ ExitCode run_experiment(const Experiment& experiment, const LabOptions& options)
     write_report(table, report, run.stem());
     if (!report.panels.empty()) written += ", .png, .svg";
   } catch (const Error& error) {
-    // What was measured is there; `lab plot` draws it wherever gnuplot is.
+    // The measurements are complete; `lab plot` draws them on a machine with gnuplot.
     if (error.code() != ExitCode::unavailable) throw;
     logger().warn("{}; equalux lab plot {}.csv draws later", error.what(), run.stem());
   }

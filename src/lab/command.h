@@ -4,7 +4,7 @@
 
 namespace equalux::cli::lab {
 
-/// `equalux lab` where it measures: in the program equalux-lab.
+/// Makes the measuring `equalux lab`, that of the program equalux-lab.
 [[nodiscard]] Command measuring_command();
 
 }  // namespace equalux::cli::lab

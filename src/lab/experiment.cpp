@@ -8,11 +8,11 @@
 namespace equalux::cli::lab {
 namespace {
 
-// Table 1 of the Hessian report: STARE, MESSIDOR, HRF.
+// Sizes of Table 1 of the Hessian report: STARE, MESSIDOR, HRF.
 const std::vector<FrameSize> kEyes{{700, 605}, {2240, 1488}, {3540, 2336}};
 constexpr std::string_view kDrawnEyes = "eyes that the program draws, the same in every run";
 
-/// The heading and what is known of the run.
+/// Returns the heading and the facts of the run.
 std::string markdown_head(const Table& table) {
   std::string text = "# equalux lab " + table.experiment + "\n\n";
   for (const auto& [key, value] : table.facts) {

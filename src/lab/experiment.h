@@ -10,42 +10,42 @@
 #include "src/lab/table.h"
 #include "src/plot/figure.h"
 
-/// An experiment of `equalux lab`: it measures into a CSV, and everything else is made of that CSV.
+/// Experiment of `equalux lab`: it measures into a CSV, from which tables and plots are made.
 namespace equalux::cli::lab {
 
 class Lab;
 
-/// What is made of a table, on any machine.
+/// Report made of a table, on any machine.
 struct Report {
-  std::string markdown;             ///< what follows the heading and the facts
-  std::vector<plot::Panel> panels;  ///< of one picture; none = there is nothing to draw
+  std::string markdown;             ///< text after the heading and the facts
+  std::vector<plot::Panel> panels;  ///< panels of one picture; none = nothing to draw
 };
 
 enum class Needs : std::uint8_t {
   gpu,
-  either,  ///< without a GPU it measures the CPU alone and says so
+  either,  ///< without a GPU, measures the CPU alone with a notice
 };
 
 struct Experiment {
   std::string_view name;
   std::string_view summary;  ///< one line
   Needs needs = Needs::gpu;
-  int repeats = 9;  ///< without --repeat
+  int repeats = 9;  ///< default of --repeat
   void (*measure)(Lab&) = nullptr;
   Report (*report)(const Table&) = nullptr;
-  /// Sizes that it goes through without --sizes; empty = it has the image's alone.
+  /// Default of --sizes; empty = the size of the image alone.
   std::vector<FrameSize> sizes = {};
-  /// What it looks at then, where no image is named.
+  /// Description of the input where no image is named and sizes are given.
   std::string_view scene = "the test scene, drawn at each size";
 };
 
-/// All of them, in the order of the reports that they repeat.
+/// Returns all experiments, in the order of the reports.
 [[nodiscard]] const std::vector<Experiment>& experiments();
-/// Null where none is called so.
+/// Finds an experiment by name; null where there is none.
 [[nodiscard]] const Experiment* find_experiment(std::string_view name);
 
-// One file each. A measure_ throws Error; a report_ throws Error(bad_input) for a table that is not
-// of its experiment.
+// Measurement and report of each experiment. A measure_ function throws Error; a report_ function
+// throws Error(bad_input) for a table of another experiment.
 void measure_sweep(Lab& lab);
 [[nodiscard]] Report report_sweep(const Table& table);
 void measure_threads(Lab& lab);

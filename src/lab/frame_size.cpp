@@ -10,16 +10,16 @@
 namespace equalux::cli::lab {
 namespace {
 
-constexpr int kFraction = 8;  // bits of a position between two samples
+constexpr int kFraction = 8;  // fraction bits of a sample position
 
-/// Where a sample of the copy lies in the image: between `at` and `next`, `part` of the way.
+/// Position of a target sample in the source: between `at` and `next`, `part` of the way.
 struct Place {
   int at;
   int next;
-  int part;  ///< in 2^kFraction
+  int part;  ///< fraction, scaled by 2^kFraction
 };
 
-/// The middles of the samples meet, as one sees them; outside is the edge.
+/// Returns positions that align the centres of the pixels; the edges repeat the outer samples.
 std::vector<Place> places(int from, int to) {
   std::vector<Place> all;
   for (int i = 0; i < to; ++i) {

@@ -6,7 +6,7 @@
 
 #include <equalux/image.h>
 
-/// Sizes of frames, for experiments that go through several.
+/// Frame sizes, for experiments over several of them.
 namespace equalux::cli::lab {
 
 struct FrameSize {
@@ -19,12 +19,12 @@ struct FrameSize {
   friend bool operator==(const FrameSize&, const FrameSize&) = default;
 };
 
-/// "640x480"
+/// Returns such as "640x480".
 [[nodiscard]] std::string size_text(const FrameSize& size);
-/// "100x100,640x480". Throws Error(usage) that names the option.
+/// Reads such as "100x100,640x480". Throws Error(usage) that names the option.
 [[nodiscard]] std::vector<FrameSize> read_sizes(const std::string& option, const std::string& text);
 
-/// A copy of another size, linear between the samples. Takes gray8 and packed RGB forms.
+/// Resizes with bilinear interpolation. Takes gray8 and packed RGB formats.
 [[nodiscard]] Image scaled(const ConstImageView& image, const FrameSize& size);
 
 }  // namespace equalux::cli::lab

@@ -1,10 +1,10 @@
 #include "src/lab/gpu_lab.h"
 
-/// What stands in for cuda/ in a build without it: every question ends as the one for a device.
+/// Replacement of cuda/ in a build without it: each function throws as a search for a device does.
 namespace equalux::gpu_lab {
 namespace {
 
-/// Throws.
+/// Throws Error(unavailable).
 [[noreturn]] void refuse(int device) {
   static_cast<void>(choose_cuda_device(device));
   __builtin_unreachable();

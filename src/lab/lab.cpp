@@ -143,7 +143,7 @@ void Lab::choose_gpu() {
     }
   }
   gpu_ = gpu_lab::device_facts(options_.common.device);
-  options_.common.device = gpu_->device.number;  // The same one whoever asks later.
+  options_.common.device = gpu_->device.number;  // automatic choice only once
 }
 
 void Lab::add_machine_facts() {

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <vector>
 
-/// How `equalux lab` repeats what it measures.
+/// Repetition of measurements in `equalux lab`.
 namespace equalux {
 
-/// So many times, or until the time is over, but once at least. What comes first warms up and does
-/// not count, unless there is nothing after it.
+/// Limits of repetition: number and seconds, whichever is reached first. A first sample warms up
+/// and is discarded unless it is the only one; its time counts.
 struct Budget {
   int repeats = 9;
   double seconds = 0.5;
@@ -21,7 +21,7 @@ inline double seconds_since(LabClock::time_point start) {
   return std::chrono::duration<double>(LabClock::now() - start).count();
 }
 
-/// What sample() gives, as often as the budget says.
+/// Calls sample() within the budget and returns its results.
 template <typename Result, typename Sample>
 std::vector<Result> repeat_within(const Budget& budget, Sample sample) {
   const LabClock::time_point start = LabClock::now();
@@ -32,7 +32,7 @@ std::vector<Result> repeat_within(const Budget& budget, Sample sample) {
   return results;
 }
 
-/// The middle one; of an even number the upper one of the two. There is at least one.
+/// Returns the median, for an even number the upper middle; `values` must not be empty.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

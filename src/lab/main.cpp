@@ -6,7 +6,8 @@
 
 namespace {
 
-/// Those of equalux, whose tables config files of the lab may have too.
+/// Returns equalux's commands with the measuring `lab`; config files may have tables for all of
+/// them.
 std::vector<equalux::cli::Command> commands() {
   std::vector<equalux::cli::Command> all = equalux::cli::all_commands();
   equalux::cli::Command measuring = equalux::cli::lab::measuring_command();
@@ -18,7 +19,7 @@ std::vector<equalux::cli::Command> commands() {
 
 }  // namespace
 
-/// The program equalux-lab, as which `equalux lab` goes on.
+/// Program equalux-lab, which `equalux lab` starts.
 int main(int argc, char** argv) {
   return equalux::cli::run_program(argc, argv, commands, {"lab"});
 }

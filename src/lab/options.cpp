@@ -81,7 +81,7 @@ OptionGroup lab_group(LabOptions& options) {
   return group;
 }
 
-/// The knobs of the chain; what the experiment varies or is about is not among those it takes.
+/// Returns the options of the chain without those that experiments set themselves.
 OptionGroup knob_group(LabOptions& options) {
   OptionGroup group = filter_group(options.common);
   group.title = "Chain";
@@ -109,7 +109,7 @@ OptionGroup knob_group(LabOptions& options) {
 }  // namespace
 
 Command lab_command(const std::shared_ptr<LabOptions>& options) {
-  options->common.equalize.scaler = Scaler::min_max;  // As the report's tables have it.
+  options->common.equalize.scaler = Scaler::min_max;  // as in the report's tables
   Command command;
   command.name = "lab";
   command.summary = "repeat the reports' experiments: tables, sweeps and plots";

@@ -20,7 +20,7 @@ constexpr int kDigits = 6;
   throw Error(ExitCode::bad_input, origin + what + ", must be a CSV that equalux lab wrote");
 }
 
-/// A fact keeps to its line whatever it holds.
+/// Escapes a fact so that it stays on one line.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -49,7 +49,8 @@ std::string unescaped(std::string_view text) {
   return result;
 }
 
-/// RFC 4180: cells with commas, quotes or line ends stand in quotes, and quotes inside are doubled.
+/// Quotes a cell as RFC 4180 does: cells with commas, quotes or line ends, with quotes inside
+/// doubled.
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos && !text.starts_with('#')) return text;
   std::string result = "\"";
@@ -58,7 +59,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-/// Takes a text apart, and knows in which line it is.
+/// Reader of a CSV's text that counts lines.
 class Reader {
  public:
   Reader(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}

@@ -10,7 +10,7 @@
 
 #include "pipelines/files/text_file.h"
 
-/// Results of an experiment as they stand in its CSV: what was measured on what, then rows.
+/// Results of an experiment as in its CSV: facts about the measurement, then rows.
 ///
 ///   # equalux lab sweep
 ///   # device: NVIDIA H200
@@ -18,7 +18,7 @@
 ///   1,1,812.4
 namespace equalux::cli::lab {
 
-/// A number in few digits, or a text; how a cell of a table is written.
+/// Formats a number in few digits, or a text, as a cell of a table.
 [[nodiscard]] std::string cell(double value);
 [[nodiscard]] std::string cell(std::string_view text);
 template <std::integral Integer>
@@ -26,21 +26,21 @@ template <std::integral Integer>
   return std::to_string(value);
 }
 
-/// A whole table in memory.
+/// Table in memory.
 struct Table {
   std::string experiment;
   std::vector<std::pair<std::string, std::string>> facts;  ///< `# key: value`, in order
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;  ///< as many cells each as there are columns
-  std::string origin;                          ///< the file, for messages
+  std::vector<std::vector<std::string>> rows;  ///< each with a cell for each column
+  std::string origin;                          ///< file name, for messages
 
-  /// The value of a fact; empty where there is none of that name.
+  /// Returns the value of a fact; empty where there is none of that name.
   [[nodiscard]] std::string fact(std::string_view key) const;
   [[nodiscard]] bool has_column(std::string_view name) const;
-  /// Throw Error(bad_input) for a column that is not there, and for a cell that is no number.
+  /// Throw Error(bad_input) for a missing column, number() also for a cell that is no number.
   [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
   [[nodiscard]] double number(std::size_t row, std::string_view column) const;
-  /// A fact that is a number. Throws Error(bad_input).
+  /// Returns a fact that is a number. Throws Error(bad_input).
   [[nodiscard]] double fact_number(std::string_view key) const;
 };
 
@@ -49,18 +49,19 @@ struct Table {
 /// Reads a table from a file. Throws Error(bad_input), and Error(no_input) where it is missing.
 [[nodiscard]] Table read_table(const std::string& path);
 
-/// The text of a table's CSV.
+/// Returns the text of a table's CSV.
 [[nodiscard]] std::string csv_head(const Table& table);
 [[nodiscard]] std::string csv_row(const std::vector<std::string>& cells);
 
-/// A CSV that grows while it is measured; a killed run leaves the rows that it has. One thread at
-/// a time.
+/// Writer of a CSV, row by row during the measurement; a killed run leaves complete rows. One
+/// thread at a time.
 class TableWriter {
  public:
-  /// Writes the head of `table`, which has no rows yet. Throws Error(cannot_create, write_failed).
+  /// Writes the head of `table`, which must have no rows. Throws Error(cannot_create,
+  /// write_failed).
   TableWriter(const std::string& path, Table table);
 
-  /// Throws Error(write_failed).
+  /// Appends a row. Throws Error(write_failed).
   void add(std::vector<std::string> cells);
   void finish() { file_.finish(); }
 

@@ -5,16 +5,16 @@
 #include <utility>
 #include <vector>
 
-/// Pictures of measurements, drawn by gnuplot.
+/// Plots of measurements, drawn by gnuplot.
 namespace equalux::plot {
 
-/// One plot of a picture, as gnuplot reads it.
+/// Plot, one of those in a picture, as gnuplot's input.
 struct Panel {
-  std::string data;      ///< lines of a block that the commands call $PANEL
-  std::string commands;  ///< which draw it
+  std::string data;      ///< lines of the data block $PANEL
+  std::string commands;  ///< commands that draw the block
 };
 
-/// How an axis counts; `whole` is linear, with whole numbers beside it.
+/// Scale of an axis; `whole` is linear with whole numbers only.
 enum class Scale { linear, whole, log2, log10 };
 
 struct Axis {
@@ -22,14 +22,14 @@ struct Axis {
   Scale scale = Scale::linear;
 };
 
-/// A row of points, or a line through them.
+/// Points, or a line through them.
 struct Series {
   std::string title;
   std::vector<std::pair<double, double>> points;
   bool line = true;
 };
 
-/// A line across the whole panel.
+/// Line across the whole panel.
 struct Mark {
   std::string title;
   double at = 0;
@@ -42,13 +42,13 @@ struct LineChart {
   std::vector<Series> series;
   std::vector<Mark> levels;  ///< horizontal
   std::vector<Mark> verticals;
-  /// Names of places along x, in place of numbers; none = numbers.
+  /// Names of places along x that replace numbers; none = numbers.
   std::vector<std::pair<std::string, double>> x_names = {};
-  bool dots = true;  ///< a sign at each point of a line
+  bool dots = true;  ///< markers at the points of lines
 };
 [[nodiscard]] Panel line_chart(const LineChart& chart);
 
-/// Values on a grid, the least one framed; colours are logarithmic.
+/// Values on a grid with a logarithmic colour scale; the least value is framed.
 struct HeatMap {
   std::string title;
   std::string x_label;
@@ -59,17 +59,17 @@ struct HeatMap {
 };
 [[nodiscard]] Panel heat_map(const HeatMap& map);
 
-/// Bars in groups, one group a name.
+/// Bars in groups, a group for each name.
 struct BarChart {
   std::string title;
   Axis y;
   std::vector<std::string> names;
-  /// A value a name; what was not measured is left out at the end.
+  /// One value for each name; missing values can only be the last.
   std::vector<std::pair<std::string, std::vector<double>>> series;
 };
 [[nodiscard]] Panel bar_chart(const BarChart& chart);
 
-/// Boxes on lanes, over time.
+/// Boxes on lanes over time.
 struct LaneBox {
   std::size_t lane = 0;
   double begin = 0;
@@ -84,8 +84,8 @@ struct LaneChart {
 };
 [[nodiscard]] Panel lane_chart(const LaneChart& chart);
 
-/// Draws panels, two in a row, to a .png or .svg.
-/// Throws Error(unavailable, cannot_create, write_failed).
+/// Draws panels, two in a row, to a .png or .svg. Throws Error(unavailable, cannot_create,
+/// write_failed).
 void draw_figure(const std::vector<Panel>& panels, const std::string& path);
 
 }  // namespace equalux::plot

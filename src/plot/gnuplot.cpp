@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace equalux::plot {
 namespace {
 
-/// Runs gnuplot on a script; its messages go to a file. Returns its exit status.
+/// Runs gnuplot on a script, its messages redirected to a file, and returns its exit status.
 int run_gnuplot(const std::string& script_path, const std::string& messages_path) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -25,7 +25,7 @@ constexpr int kTitleHeight = 44;
 constexpr int kGap = 26;
 constexpr int kBottomMargin = 96;
 
-/// Counts for each bin of V and of the three channels.
+/// Histograms of V and of the three channels.
 struct PlotHistogram {
   std::vector<std::uint64_t> value;
   std::array<std::vector<std::uint64_t>, 3> channels;  ///< R, G, B
@@ -33,7 +33,7 @@ struct PlotHistogram {
 
 using Rgb = std::array<int, 3>;
 
-/// The traits of gray or packed RGB.
+/// Returns the traits of a gray or packed RGB format; throws for others.
 const FormatTraits& packed_traits(PixelFormat format) {
   const FormatTraits& t = traits(format);
   if (t.model != ColorModel::gray && t.model != ColorModel::rgb) {
@@ -52,7 +52,7 @@ Rgb pixel_at(const std::uint8_t* row, int x, const FormatTraits& t) {
   return {sample(0), sample(1), sample(2)};
 }
 
-/// The source pixels that a target pixel covers: at least one.
+/// Source pixels that a target pixel covers, at least one.
 struct Span {
   int first;
   int end;
@@ -63,7 +63,7 @@ Span covered(int target, int targets, int sources) {
   return {first, std::max(end, first + 1)};
 }
 
-/// Of gray or a packed RGB form, of 8 or 16 bits, over 2 to 256 bins.
+/// Counts the histograms of gray or packed RGB of 8 or 16 bits, with 2 to 256 bins.
 PlotHistogram count_plot_histogram(const ConstImageView& image, int bins) {
   const FormatTraits& format = packed_traits(image.desc.format);
   const int max_value = (1 << format.depth) - 1;
@@ -88,7 +88,8 @@ PlotHistogram count_plot_histogram(const ConstImageView& image, int bins) {
   return histogram;
 }
 
-/// Tight rows of R, G, B bytes at the given size, each pixel the mean of the area it covers.
+/// Returns R, G, B bytes without row padding at the given size, each pixel the mean of the area
+/// that it covers.
 std::string resized_rgb(const ConstImageView& image, int width, int height) {
   const FormatTraits& format = packed_traits(image.desc.format);
   const int max_value = (1 << format.depth) - 1;
@@ -106,7 +107,7 @@ std::string resized_rgb(const ConstImageView& image, int width, int height) {
             sum[c] += rgb[c];
         }
       }
-      // As many full-scale samples: a byte of 255.
+      // Sum of an all-white area, which maps to 255; division rounds half up.
       const std::int64_t white =
           std::int64_t{max_value} * (rows.end - rows.first) * (columns.end - columns.first);
       for (const std::int64_t total : sum) {
@@ -123,7 +124,7 @@ struct Size {
   int height;
 };
 
-/// The image's shape inside a column.
+/// Returns the image's size inside a column of the plot, with its aspect ratio.
 Size image_panel(const ImageDesc& desc) {
   const double scale = std::min(static_cast<double>(kColumnWidth) / desc.width,
                                 static_cast<double>(kMaxImageHeight) / desc.height);
@@ -133,7 +134,7 @@ Size image_panel(const ImageDesc& desc) {
   return {side(desc.width, kColumnWidth), side(desc.height, kMaxImageHeight)};
 }
 
-/// Columns: v, V, cumulative, R, G, B.
+/// Returns a table with the columns v, V, cumulative, R, G, B.
 std::string histogram_table(const PlotHistogram& histogram) {
   const std::size_t bins = histogram.value.size();
   const std::uint64_t highest = *std::max_element(histogram.value.begin(), histogram.value.end());
@@ -153,7 +154,8 @@ std::string histogram_table(const PlotHistogram& histogram) {
   return table.str();
 }
 
-/// Places panels by pixels from the top left; gnuplot counts in fractions from the bottom left.
+/// Returns gnuplot's margins, fractions from the bottom left, for a panel in pixels from the top
+/// left.
 std::string margins(const Size& page, int left, int top, const Size& panel) {
   std::ostringstream text;
   text.precision(8);
@@ -177,7 +179,7 @@ std::string image_plot(const std::string& title, const std::string& file, const 
   return text.str();
 }
 
-/// "1500" as "1.5k", so that large counts fit beside the axis.
+/// Returns such as "1.5k" for 1500, so that large counts fit beside the axis.
 std::string short_count(double count) {
   std::ostringstream text;
   if (count >= 1e6) {
@@ -190,7 +192,7 @@ std::string short_count(double count) {
   return text.str();
 }
 
-/// Range and marks of an axis of counts: four to eight round steps.
+/// Returns range and marks of an axis of counts: four to eight round steps.
 std::string count_axis(std::uint64_t highest) {
   const auto top = static_cast<double>(std::max<std::uint64_t>(highest, 1));
   const double power = std::pow(10.0, std::floor(std::log10(top)));

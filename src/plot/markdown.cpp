@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDigits = 4;
 
-/// A text that neither ends a cell nor a line.
+/// Escapes a text so that it stays inside its table cell.
 std::string in_cell(const std::string& written) {
   const std::string text = readable(written);
   std::string result;

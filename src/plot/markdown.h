@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-/// Markdown of tables.
+/// Tables in Markdown.
 namespace equalux::plot {
 
-/// A fraction in as many digits as one reads; other texts as they are.
+/// Shortens a fraction to four significant digits; other texts stay as they are.
 [[nodiscard]] std::string readable(const std::string& text);
 
-/// The first column reads as words, the others as numbers.
+/// Returns a Markdown table with the first column aligned left, the others right.
 [[nodiscard]] std::string markdown_table(const std::vector<std::string>& columns,
                                          const std::vector<std::vector<std::string>>& rows);
 

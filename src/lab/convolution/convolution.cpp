@@ -14,12 +14,12 @@ constexpr std::array kReportBlocks{32, 16, 8};  // in the order of the report's 
 constexpr std::array kStudied{ConvolveMode::global, ConvolveMode::constant, ConvolveMode::shared};
 constexpr const char* kSequential = "CPU sequential";
 
-/// A row of the CSV that is to be measured.
+/// Variant to measure, a row of the CSV.
 struct ConvolveWay {
   Backend backend;
   ConvolveMode mode;
-  std::optional<int> block;    ///< the published kernels'
-  std::optional<int> threads;  ///< the CPU's
+  std::optional<int> block;    ///< block size of the published kernels
+  std::optional<int> threads;  ///< threads of the CPU
 };
 
 std::vector<ConvolveWay> ways(const Lab& lab) {
@@ -52,7 +52,7 @@ std::string text_of(const std::optional<int>& number) {
   return number ? cell(*number) : std::string();
 }
 
-/// "GPU global", "CPU production, 2 threads"
+/// Returns such as "GPU global" or "CPU production, 2 threads".
 std::string convolve_label(const Table& table, std::size_t row) {
   const std::string& mode = table.text(row, "mode");
   if (table.text(row, "backend") == "cuda") return "GPU " + mode;
@@ -61,7 +61,8 @@ std::string convolve_label(const Table& table, std::size_t row) {
   return "CPU production, " + threads + (threads == "1" ? " thread" : " threads");
 }
 
-/// Rows of the published kernels with one block, and those of the CPU's program beside them.
+/// Returns the rows of the published kernels with one block size, and of the sequential CPU
+/// program.
 std::vector<std::size_t> rows_of_block(const Table& table, std::string_view block) {
   std::vector<std::size_t> rows = all_rows(table);
   std::erase_if(rows, [&](std::size_t i) {
@@ -70,18 +71,18 @@ std::vector<std::size_t> rows_of_block(const Table& table, std::string_view bloc
   return rows;
 }
 
-/// Sizes down, modes across, means over the blocks.
+/// Returns times with a row for each size and a column for each mode, averaged over block sizes.
 PivotTable times_of(const Table& table, std::string_view column,
                     const std::vector<std::size_t>& rows) {
   std::vector<Sample> samples;
   for (const std::size_t i : rows) {
-    if (table.text(i, column).empty()) continue;  // the CPU has no kernels
+    if (table.text(i, column).empty()) continue;  // CPU rows have no kernel times
     samples.push_back({table.text(i, "size"), convolve_label(table, i), table.number(i, column)});
   }
   return sample_table("size", samples, Middle::mean);
 }
 
-/// Those of the columns that begin so.
+/// Returns the columns whose names begin with `start`.
 PivotTable only(const PivotTable& table, std::string_view start) {
   return columns_where(table, [&](const std::string& name) { return name.starts_with(start); });
 }
@@ -90,7 +91,7 @@ std::string section(const std::string& title, const PivotTable& table) {
   return "## " + title + "\n\n" + markdown_table(table) + "\n";
 }
 
-/// Tables 1 and 2, whose figures are means over the blocks, and then each block's own.
+/// Returns Tables 1 and 2, with means over the block sizes, then a table for each block size.
 std::string time_tables(const Table& table, bool on_gpu, bool on_cpu) {
   const std::vector<std::size_t> rows = all_rows(table);
   const PivotTable whole = times_of(table, "whole_ms", rows);
@@ -117,7 +118,7 @@ std::string time_tables(const Table& table, bool on_gpu, bool on_cpu) {
   return text;
 }
 
-/// From which size on each mode of the GPU is faster than each way of the CPU.
+/// Returns the size from which each GPU mode is faster than each CPU variant.
 std::string overtaking(const Table& table) {
   const PivotTable whole = times_of(table, "whole_ms", all_rows(table));
   std::vector<std::string> columns{"the GPU's whole call"};

@@ -12,9 +12,9 @@
 namespace equalux::cli::lab {
 namespace {
 
-constexpr std::string_view kAnyKernel = "convolve";  // the filter that is named after none
+constexpr std::string_view kAnyKernel = "convolve";  // filter for custom kernels
 
-/// Named kernels, then the filter that takes any.
+/// Returns the named kernels, then the filter for custom ones.
 std::vector<std::string_view> kernel_filters() {
   std::vector<std::string_view> names = spellings(convolve_kernel_list());
   std::erase(names, "custom");
@@ -62,7 +62,7 @@ ConvolveParams read_kernel(const std::string& text) {
                   ", which is what lab convolution varies, must be left out");
     }
   }
-  throw_violations(violations(spec, {}, Backend::automatic));  // and refuses unknown keys
+  throw_violations(violations(spec, {}, Backend::automatic));  // refuses unknown keys, too
   set_options(params, spec.name, convolve_options(), spec.options);
   return params;
 }

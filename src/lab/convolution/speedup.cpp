@@ -24,7 +24,7 @@ std::optional<double> value_at(const PivotTable& table, std::size_t row, std::si
   return std::stod(table.values[row][column]);
 }
 
-/// Of a row "WxH".
+/// Returns the pixels of a row "WxH".
 double pixels_of(const std::string& size) {
   return static_cast<double>(read_sizes("size", size).front().pixels());
 }
@@ -34,11 +34,11 @@ double middle_of(const std::vector<double>& values, Middle middle) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Two times at one size.
+/// Times of two variants at one size.
 struct Pair {
   std::string size;
   double pixels;
-  double log_ratio;  ///< of the other's time to the column's: above 0 the column is faster
+  double log_ratio;  ///< log of other time / column's time; above 0 the column is faster
 };
 
 std::vector<Pair> pairs_of(const PivotTable& times, const std::string& column,
@@ -55,7 +55,7 @@ std::vector<Pair> pairs_of(const PivotTable& times, const std::string& column,
   return pairs;
 }
 
-/// Where the ratio is 1 on the way from one size to a larger one.
+/// Returns the pixels at which log-log interpolation between two sizes gives equal times.
 double crossing(const Pair& from, const Pair& to) {
   const double part = from.log_ratio / (from.log_ratio - to.log_ratio);
   return std::exp(std::log(from.pixels) + part * (std::log(to.pixels) - std::log(from.pixels)));
@@ -140,7 +140,7 @@ std::string overtaking_size(const PivotTable& times, const std::string& column,
     }
     return "only at " + names;
   }
-  std::size_t last = pairs.size() - 1;  // the first of those from which on it stays faster
+  std::size_t last = pairs.size() - 1;  // first pair from which on it stays faster
   while (faster(pairs[last - 1]))
     --last;
   return "from about " + plot::readable(cell(crossing(pairs[last - 1], pairs[last]) / 1e6)) +

@@ -4,7 +4,7 @@
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"
 
-/// `lab access`: Figure 2 of the report.
+/// `lab access`: Figure 2 of the report on equalization.
 namespace equalux::cli::lab {
 namespace {
 
@@ -18,7 +18,7 @@ struct Candidate {
   StagedParams shape;
 };
 
-/// The report's geometry, then a small search around what fills the device.
+/// Returns the report's geometry, then a small grid search around geometries that fill the device.
 std::vector<Candidate> candidates(int multiprocessors) {
   const auto shape = [](int grid, int block, int pixels) {
     StagedParams params;

@@ -2,7 +2,7 @@
 #include "src/lab/lab.h"
 #include "src/lab/pivot.h"
 
-/// `lab hashes`: Tables 1 and 2 of the report.
+/// `lab hashes`: Tables 1 and 2 of the report on equalization.
 namespace equalux::cli::lab {
 
 void measure_hashes(Lab& lab) {

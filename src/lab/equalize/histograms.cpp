@@ -5,7 +5,7 @@
 #include "src/lab/lab.h"
 #include "src/lab/pivot.h"
 
-/// `lab histograms`: Figure 3 of the report.
+/// `lab histograms`: Figure 3 of the report on equalization.
 namespace equalux::cli::lab {
 namespace {
 
@@ -18,7 +18,8 @@ struct Content {
   Image image;
 };
 
-/// All threads meet in one counter; those of neighbours that resemble one another do; chance.
+/// Returns images for three cases of atomic contention: all threads on one bin, neighbours on
+/// similar bins, random bins.
 std::vector<Content> contents(const Image& natural) {
   std::vector<Content> all;
   const ImageDesc desc = natural.desc();

@@ -8,16 +8,16 @@
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"
 
-/// `lab load`: Figures 10 and 11 of the report.
+/// `lab load`: Figures 10 and 11 of the report on equalization.
 namespace equalux::cli::lab {
 namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-constexpr int kSamplesACall = 8;         // and as many in the pause after it
-constexpr double kLeastSampleMs = 10.0;  // the kernel's clock tick
+constexpr int kSamplesACall = 8;         // the pause after a call has as many
+constexpr double kLeastSampleMs = 10.0;  // clock tick of the kernel
 
-/// Calls with pauses between them, in a thread of their own.
+/// Thread that alternates calls and pauses.
 class Calls {
  public:
   Calls(OneStill& still, int calls, int call_ms)
@@ -31,11 +31,11 @@ class Calls {
         }) {}
 
   [[nodiscard]] bool done() const { return done_; }
-  /// From 1 on; 0 in a pause.
+  /// Returns the number of the current call, from 1 on; 0 in a pause.
   [[nodiscard]] int call() const { return call_; }
-  /// Filtered so far.
+  /// Returns the number of frames filtered so far.
   [[nodiscard]] std::uint64_t frames() const { return frames_; }
-  /// Waits for the end. Throws what stopped the calls.
+  /// Waits for the last call. Throws the error that ended the calls.
   void finish() {
     thread_.join();
     if (failure_ != nullptr) std::rethrow_exception(failure_);
@@ -96,7 +96,7 @@ void sample_calls(Lab& lab, Backend backend, const GpuUse* gpu) {
   calls.finish();
 }
 
-/// The means of a column in calls and in pauses; empty cells do not count.
+/// Returns the mean of a column in calls or in pauses, without empty cells.
 std::string mean_text(const Table& table, const std::vector<std::size_t>& rows, bool in_call,
                       const char* column) {
   double sum = 0;

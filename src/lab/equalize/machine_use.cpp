@@ -33,7 +33,7 @@ std::optional<CpuUse::Ticks> CpuUse::machine_ticks() {
   std::ifstream stat("/proc/stat");
   std::string name;
   if (!(stat >> name) || name != "cpu") return std::nullopt;
-  // user nice system idle iowait irq softirq steal; what guests take is in user already.
+  // Fields: user nice system idle iowait irq softirq steal; user includes guest time.
   constexpr int kFields = 8;
   constexpr int kIdle = 3;
   constexpr int kWaiting = 4;
@@ -56,7 +56,7 @@ double CpuUse::process_seconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-/// The part of nvml.h that is needed here; its binary interface is fixed.
+/// Subset of nvml.h, whose binary interface is fixed.
 struct GpuUse::Library {
   using Device = void*;
   struct Utilization {

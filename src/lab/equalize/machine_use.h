@@ -7,18 +7,17 @@
 
 #include "src/lab/lab_clock.h"
 
-/// How busy the machine is.
+/// Utilization of CPU and GPU.
 namespace equalux::cli::lab {
 
-/// How busy the processor is: each call tells of the time since the one before it. One thread at a
-/// time.
+/// CPU utilization; each sample covers the time since the one before. One thread at a time.
 class CpuUse {
  public:
   CpuUse();
 
   struct Percent {
-    double process = 0;             ///< of all cores together
-    std::optional<double> machine;  ///< everybody's; empty without /proc/stat, or too early
+    double process = 0;             ///< this program, percent of all cores together
+    std::optional<double> machine;  ///< all processes; empty without /proc/stat, or too early
   };
   [[nodiscard]] Percent sample();
 
@@ -36,19 +35,19 @@ class CpuUse {
   std::optional<Ticks> ticks_;
 };
 
-/// How busy a GPU is, as NVIDIA's management library says, where the machine has it. One thread at
-/// a time.
+/// GPU utilization from NVIDIA's management library (NVML), where it is installed. One thread at a
+/// time.
 class GpuUse {
  public:
-  /// Opens the device at a PCI bus. Loads the library when the program runs; null, and a reason,
-  /// where that fails.
+  /// Opens the device at a PCI bus; null, with a reason, where the library cannot be loaded or
+  /// used.
   [[nodiscard]] static std::unique_ptr<GpuUse> open(const std::string& pci_bus,
                                                     std::string& reason);
   ~GpuUse();
   GpuUse(const GpuUse&) = delete;
   GpuUse& operator=(const GpuUse&) = delete;
 
-  /// Percent of the library's last sample period in which a kernel ran.
+  /// Returns the percentage of the library's last sample period in which a kernel ran.
   [[nodiscard]] std::optional<unsigned> percent() const;
 
  private:

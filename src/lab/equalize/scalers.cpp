@@ -11,7 +11,7 @@
 #include "src/plot/gnuplot.h"
 #include "src/plot/histogram_plot.h"
 
-/// `lab scalers`: section 4.1.3 of the report.
+/// `lab scalers`: section 4.1.3 of the report on equalization.
 namespace equalux::cli::lab {
 namespace {
 
@@ -20,13 +20,13 @@ struct Result {
   Image image;
 };
 
-/// Figures 8 and 9: they need pixels, which a CSV does not hold.
+/// Draws Figures 8 and 9; `lab plot` cannot, as the CSV holds no pixels.
 void draw_pictures(const Lab& lab, const Image& shifted, const std::vector<Result>& results,
                    int bins) {
   try {
     plot::check_gnuplot();
   } catch (const Error&) {
-    return;  // Said once, when the plots of the CSV are due.
+    return;  // the report's warning says so already
   }
   const std::string title = "V " + std::string(lab.options().shift_value < 0 ? "" : "+") +
                             cell(lab.options().shift_value);
@@ -42,7 +42,7 @@ void draw_pictures(const Lab& lab, const Image& shifted, const std::vector<Resul
 
 Image shift_value(const ConstImageView& image, int shift) {
   Image shifted(image.desc);
-  copy_image(image, shifted.view());  // alpha too
+  copy_image(image, shifted.view());  // includes alpha
   const RgbLayout at = rgb_layout(image.desc.format);
   for (int y = 0; y < image.desc.height; ++y) {
     std::uint8_t* pixel = shifted.view().row(0, y);

@@ -10,13 +10,14 @@
 namespace equalux::cli::lab {
 namespace {
 
-constexpr const char* kRunningSum = "running-sum";  // the report's section 2.4, nobody's variant
+// Section 2.4 of the report; none of its variants.
+constexpr const char* kRunningSum = "running-sum";
 constexpr int kFigureBins = 256;
 constexpr std::uint32_t kMostCount = 1000;
 constexpr double kBatchUs = 200.0;
 constexpr int kMostBatch = 1000;
 
-/// Powers of two, and lengths that are none.
+/// Returns powers of two, and some other lengths.
 std::vector<int> lengths(int most) {
   std::vector<int> all{3, 100, 255, 257, 1000};
   for (int n = kMinBins; n <= kMaxBins; n *= 2)
@@ -39,7 +40,7 @@ gpu_lab::KernelTimes time_on_cpu(std::optional<ScanVariant> variant, int n, cons
   std::mt19937 random(static_cast<std::uint32_t>(n));
   for (std::uint32_t& count : counts)
     count = static_cast<std::uint32_t>(random() % kMostCount);
-  int batch = 1;  // As many as make the clock's own time small.
+  int batch = 1;  // calls per sample, so many that the clock's own time is small
   gpu_lab::KernelTimes times;
   times.us = repeat_within<double>(budget, [&] {
     const LabClock::time_point start = LabClock::now();
@@ -102,7 +103,7 @@ void measure_on_gpu(Lab& lab, const std::vector<int>& all) {
   }
 }
 
-/// "cuda kogge-stone"
+/// Returns such as "cuda kogge-stone".
 std::string series_name(const Table& table, std::size_t row) {
   return table.text(row, "backend") + " " + table.text(row, "variant");
 }
@@ -127,7 +128,7 @@ plot::Panel chart_over_n(const Table& table, const std::string& geometry) {
   return plot::line_chart(chart);
 }
 
-/// The variants at 256 bins, a group of bars each, a bar a geometry.
+/// Makes a bar chart at 256 bins with a group for each variant and a bar for each geometry.
 plot::Panel bars_at_figure_bins(const Table& table, const std::vector<std::string>& geometries) {
   plot::BarChart chart;
   chart.title = "256 bins: " + table.fact("device");

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kCopyBytes = std::size_t{64} << 20;
 constexpr int kCopyPieces = 256;
 
-/// Bytes that a stage has to read and write, whoever computes it.
+/// Returns the bytes that a stage has to read and write on any machine.
 std::uint64_t bytes_of(const std::string& stage, const Lab& lab, Chain chain, int bins) {
   const std::uint64_t n = lab.pixels();
   const auto step = static_cast<std::uint64_t>(traits(lab.image().desc().format).step[0]);
@@ -31,7 +31,7 @@ std::uint64_t bytes_of(const std::string& stage, const Lab& lab, Chain chain, in
   return n * (12 + step) + (step == 4 ? n * step : 0);  // hsv_to_rgb reads alpha again
 }
 
-/// The CPU's copies of many MB over all threads; bytes read and bytes written count.
+/// Measures large copies on all CPU threads; bytes read and bytes written both count.
 double cpu_copy_rate(int threads) {
   RowExecutor executor(threads);
   const std::vector<char> from(kCopyBytes, 'x');

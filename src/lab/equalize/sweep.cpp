@@ -4,7 +4,7 @@
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"
 
-/// `lab sweep`: Tables 3 to 6 of the report.
+/// `lab sweep`: Tables 3 to 6 of the report on equalization.
 namespace equalux::cli::lab {
 namespace {
 

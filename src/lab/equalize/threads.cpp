@@ -8,14 +8,14 @@
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"
 
-/// `lab threads`: Figures 12 to 15 of the report.
+/// `lab threads`: Figures 12 to 15 of the report on equalization.
 namespace equalux::cli::lab {
 namespace {
 
-constexpr std::array kBlockExponents{0, 3, 5, 7, 8, 10};  // log2 of the threads of a block
+constexpr std::array kBlockExponents{0, 3, 5, 7, 8, 10};  // log2 of the threads per block
 constexpr int kLeastExponents = 12;
 
-/// 2^exponent spread over three dimensions, the most of it on x.
+/// Spreads 2^exponent over three dimensions, the largest part on x.
 Extent3 spread(int exponent) {
   return {1 << (exponent + 2) / 3, 1 << (exponent + 1) / 3, 1 << exponent / 3};
 }
@@ -26,7 +26,7 @@ struct Geometry {
   Extent3 block;
 };
 
-/// From one thread to twice as many as there are pixels.
+/// Returns geometries from one thread to at least twice as many threads as pixels.
 std::vector<Geometry> geometries(std::uint64_t pixels) {
   const int last = std::max(kLeastExponents, static_cast<int>(std::bit_width(pixels - 1)) + 1);
   std::vector<Geometry> all;
@@ -42,7 +42,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The CPU's mean, as the report compares.
+/// Adds the CPU's mean time, to which the report compares.
 void add_cpu_facts(Lab& lab, const EqualizeParams& params) {
   EqualizeParams plain = params;
   plain.staged = {};

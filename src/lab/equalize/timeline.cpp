@@ -4,7 +4,7 @@
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"
 
-/// `lab timeline`: what the three streams of the product do at a time.
+/// `lab timeline`: overlap of the three CUDA streams of the product.
 namespace equalux::cli::lab {
 namespace {
 

@@ -12,23 +12,24 @@
 #include "src/lab/hessian/opencv_eigen.h"
 #endif
 
-/// `lab hessian`: measures what the Hessian report's Figures 7 to 13 show. hessian_report.cpp makes
-/// the tables.
+/// `lab hessian`: measures the Hessian report's Figures 7 to 13. hessian_report.cpp makes the
+/// tables.
 namespace equalux::cli::lab {
 namespace {
 
 using gpu_lab::HessianStrategy;
 using gpu_lab::StageSamples;
 
-constexpr FrameSize kProbe{64, 48};  // on which it shows whether a strategy exists
+// Small picture on which an attempt shows whether a strategy exists.
+constexpr FrameSize kProbe{64, 48};
 
-/// What one way took on one picture.
+/// Times of one variant on one picture.
 struct Times {
-  std::vector<StageSamples> steps;  ///< "whole" among them
+  std::vector<StageSamples> steps;  ///< includes "whole"
   std::optional<float> worst_difference;
 };
 
-/// One way to the eigenvalues of a gray picture. `expected` is the CPU filter's result.
+/// Variant that computes the eigenvalues of a gray picture; `expected` is the CPU filter's result.
 struct HessianWay {
   std::string backend;
   std::string name;
@@ -83,14 +84,14 @@ Times time_strategy(int device, const HessianParams& params, HessianStrategy str
       times.steps.push_back(std::move(step));
       continue;
     }
-    // Several kernels of one step count together.
+    // Kernels of one step are summed.
     for (std::size_t i = 0; i < same->us.size() && i < step.us.size(); ++i)
       same->us[i] += step.us[i];
   }
   return times;
 }
 
-/// One thread, and all where there are more.
+/// Returns one thread, and all threads where there are more.
 std::vector<int> thread_counts(const Lab& lab) {
   std::vector<int> counts{1};
   if (lab.cpu_threads() > 1) counts.push_back(lab.cpu_threads());
@@ -131,7 +132,7 @@ void add_gpu_ways(Lab& lab, const HessianParams& params, std::vector<HessianWay>
     try {
       static_cast<void>(time_strategy(device, params, strategy, {1, 0}, probe.view()));
     } catch (const Error& error) {
-      // Without the product's way the GPU alone has nothing to be measured beside.
+      // Without the product's strategy the GPU alone has no baseline.
       if (error.code() != ExitCode::unavailable ||
           (strategy == HessianStrategy::production && !lab.measures_cpu()))
         throw;

@@ -10,13 +10,13 @@
 #include "src/lab/pivot.h"
 #include "src/plot/markdown.h"
 
-/// The tables and figures of `lab hessian`.
+/// Tables and figures of `lab hessian`.
 namespace equalux::cli::lab {
 namespace {
 
 constexpr const char* kSequentialWay = "CPU sequential";
 
-/// "GPU shared", "CPU production, 2 threads"
+/// Returns such as "GPU shared" or "CPU production, 2 threads".
 std::string hessian_label(const Table& table, std::size_t row) {
   const std::string& way = table.text(row, "way");
   if (table.text(row, "backend") == "cuda") return "GPU " + way;
@@ -32,7 +32,7 @@ std::vector<std::size_t> rows_of(const Table& table, std::string_view column, st
   return rows;
 }
 
-/// Medians over the pictures: what a picture met that disturbed it counts little.
+/// Returns medians over the pictures, which disturbances of single measurements hardly move.
 PivotTable times_of(const Table& table, const std::string& step) {
   std::vector<Sample> samples;
   for (const std::size_t i : rows_where(table, "step", step))
@@ -40,7 +40,7 @@ PivotTable times_of(const Table& table, const std::string& step) {
   return sample_table("size", samples, Middle::median);
 }
 
-/// Medians over the pictures of each picture's own speed-up.
+/// Returns medians over the pictures of the speed-up on each picture.
 PivotTable speedups_of(const Table& table, const std::string& step, const std::string& base) {
   const std::vector<std::size_t> rows = rows_where(table, "step", step);
   const auto picture = [&](std::size_t i) {
@@ -65,7 +65,8 @@ std::string hessian_section(const std::string& title, const PivotTable& table) {
   return "## " + title + "\n\n" + markdown_table(table) + "\n";
 }
 
-/// Medians of the steps at one size, ways down, steps across in the order in which they happen.
+/// Returns medians of the steps at one size: a row for each variant, a column for each step in
+/// order.
 PivotTable steps_of(const Table& table, const std::vector<std::size_t>& rows) {
   std::vector<Sample> samples;
   for (const std::size_t i : rows)
@@ -88,7 +89,7 @@ PivotTable steps_of(const Table& table, const std::vector<std::size_t>& rows) {
   return steps;
 }
 
-/// Each step's share of all steps, a row a way.
+/// Returns the share of each step in the sum of steps, a row for each variant.
 std::string shares(const Table& table, const std::string& size) {
   std::vector<std::size_t> rows = rows_where(table, "size", size);
   std::erase_if(rows, [&](std::size_t i) { return table.text(i, "step") == "whole"; });
@@ -108,7 +109,7 @@ std::string shares(const Table& table, const std::string& size) {
   return hessian_section("Steps at " + size, steps);
 }
 
-/// A line a way over the pictures of one size.
+/// Makes a chart with a line for each variant over the pictures of one size.
 plot::Panel picture_chart(const Table& table, const std::string& title, const std::string& size,
                           const std::string& step) {
   plot::LineChart chart{
@@ -123,8 +124,8 @@ plot::Panel picture_chart(const Table& table, const std::string& title, const st
   return plot::line_chart(chart);
 }
 
-/// Figure 10: what the GPU's copies are beside its kernels, bars a step; without a GPU OpenCV's
-/// steps. The CPU's program takes so much longer that nothing else would be seen beside it.
+/// Makes Figure 10: bars of the GPU's copies and kernels; without a GPU, OpenCV's steps. The CPU's
+/// plain program is left out, as it would dwarf all other bars.
 std::optional<plot::Panel> step_chart(const Table& table, const std::string& size) {
   const bool on_gpu = !rows_where(table, "backend", "cuda").empty();
   std::vector<std::size_t> rows = rows_where(table, "size", size);

@@ -7,12 +7,12 @@
 
 #include "src/hessian/hessian_weights.h"
 
-/// Eigenvalues of the Hessian by OpenCV's functions, in steps that can be timed.
+/// Eigenvalues of the Hessian with OpenCV's functions, in steps that can be timed.
 namespace equalux::cli::lab {
 
-/// GaussianBlur of a float frame with as many taps as our kernels have, the three second
-/// derivatives by Sobel, the closed form in one loop. Matrices are kept from call to call, so that
-/// it allocates nothing but what GaussianBlur and Sobel take for themselves. One thread at a time.
+/// Steps: GaussianBlur of a float frame with as many taps as our kernels, the three second
+/// derivatives by Sobel, the closed form in one loop. Matrices are reused, so that a call allocates
+/// only what GaussianBlur and Sobel need themselves. One thread at a time.
 class OpencvClosedForm {
  public:
   OpencvClosedForm(double sigma, double truncate)

@@ -9,7 +9,7 @@
 namespace equalux::cli::lab {
 namespace {
 
-/// OpenCV's threads while it is measured; it keeps one number for the whole process.
+/// Sets OpenCV's number of threads, a global of the process, and restores it.
 class Threads {
  public:
   explicit Threads(int threads) : before_(cv::getNumThreads()) { cv::setNumThreads(threads); }
@@ -21,7 +21,7 @@ class Threads {
   int before_;
 };
 
-/// The image's memory, which OpenCV only reads.
+/// Wraps the image without a copy; OpenCV only reads it.
 cv::Mat matrix_of(const ConstImageView& image) {
   return {image.desc.height, image.desc.width, CV_8UC1, const_cast<std::uint8_t*>(image.data[0]),
           static_cast<std::size_t>(image.stride[0])};

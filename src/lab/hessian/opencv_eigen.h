@@ -6,19 +6,19 @@
 
 #include "src/lab/gpu_lab.h"
 
-/// Eigenvalues by OpenCV's functions, to be measured beside ours. In a build with OpenCV alone.
+/// Eigenvalues with OpenCV's functions, as a baseline; only in builds with OpenCV.
 namespace equalux::cli::lab {
 
-/// "whole", and its steps "smoothing" (GaussianBlur with as many taps as ours), "derivatives"
-/// (Sobel three times) and "eigenvalues" (the closed form in one loop, on one thread whatever
-/// `threads` is). `image` is gray8; sigma and truncate are taken.
+/// Times "whole" and its steps "smoothing" (GaussianBlur with as many taps as ours), "derivatives"
+/// (Sobel three times) and "eigenvalues" (the closed form in one loop, always on one thread).
+/// `image` is gray8; of `params`, sigma and truncate are used.
 [[nodiscard]] std::vector<gpu_lab::StageSamples> time_opencv_steps(const ConstImageView& image,
                                                                    const HessianParams& params,
                                                                    int threads,
                                                                    const Budget& budget);
 
-/// cornerEigenValsAndVecs over 3 x 3 samples, "whole". It is of products of first derivatives, and
-/// gives eigenvectors too: another matrix, about as much work.
+/// Times cornerEigenValsAndVecs over 3x3 samples, "whole": eigenvectors too, of a matrix of
+/// products of first derivatives; other results, but about as much work.
 [[nodiscard]] std::vector<gpu_lab::StageSamples> time_opencv_corner(const ConstImageView& image,
                                                                     int threads,
                                                                     const Budget& budget);

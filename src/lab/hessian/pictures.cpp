@@ -13,17 +13,17 @@
 namespace equalux::cli::lab {
 namespace {
 
-// Of b, g, r: what the retina reflects in levels, what the nerve's spot adds, and how much of it a
-// vessel takes away.
+// Levels of b, g, r that the retina reflects, those that the optic disc adds, and the fraction that
+// a vessel absorbs.
 constexpr std::array<double, 3> kGround{45, 100, 190};
 constexpr std::array<double, 3> kSpot{70, 95, 45};
 constexpr std::array<double, 3> kVessel{0.25, 0.45, 0.15};
-// In diameters of the disc.
+// Fractions of the picture's disc diameter.
 constexpr double kSpotRadius = 0.08;
 constexpr double kThickest = 1.0 / 60;
 constexpr double kThinnest = 1.0 / 250;
 constexpr int kTrees = 6;
-constexpr int kNoiseDivisor = 4;  // of a triangle from -31 to 31: a deviation of about 3 levels
+constexpr int kNoiseDivisor = 4;  // triangular noise, -31 to 31, by 4: sigma about 3 levels
 
 class Eye {
  public:
@@ -35,7 +35,7 @@ class Eye {
         middle_y_(0.5 * size.height),
         random_(seed),
         cover_(size.pixels()) {
-    const double side = between(0, 1) < 0.5 ? -1 : 1;  // a left or a right eye
+    const double side = between(0, 1) < 0.5 ? -1 : 1;  // left or right eye
     spot_x_ = middle_x_ + side * between(0.22, 0.3) * diameter_;
     spot_y_ = middle_y_ + between(-0.06, 0.06) * diameter_;
   }
@@ -73,7 +73,7 @@ class Eye {
 
   [[nodiscard]] double level_at(int x, int y, std::size_t channel) const {
     const double from_middle = std::hypot(x - middle_x_, y - middle_y_) / (0.5 * diameter_);
-    if (from_middle > 1) return 3;  // the camera's black
+    if (from_middle > 1) return 3;  // black level of the camera
     const double from_spot = std::hypot(x - spot_x_, y - spot_y_) / (kSpotRadius * diameter_);
     const double light = 1 - 0.4 * from_middle * from_middle;
     const double spot = from_spot < 2 ? kSpot[channel] / (1 + std::pow(from_spot, 8)) : 0;
@@ -82,7 +82,7 @@ class Eye {
     return (kGround[channel] * light + spot) * (1 - kVessel[channel] * cover_[at]);
   }
 
-  /// A vessel that winds, and ends in two thinner ones.
+  /// Draws a winding vessel, then two thinner branches at its end.
   void grow(double x, double y, double angle, double thickness) {
     const double step = std::max(2.0, thickness);
     const double length = between(0.08, 0.15) * diameter_;
@@ -100,7 +100,7 @@ class Eye {
     grow(x, y, angle - between(0.25, 0.7), thickness * between(0.65, 0.85));
   }
 
-  /// A line with round ends and edges a pixel wide.
+  /// Draws a line with round ends and antialiased edges.
   void stroke(double x0, double y0, double x1, double y1, double thickness) {
     const double reach = thickness / 2 + 1;
     const int left = std::max(0, static_cast<int>(std::min(x0, x1) - reach));
@@ -129,10 +129,10 @@ class Eye {
   double spot_x_ = 0;
   double spot_y_ = 0;
   std::mt19937 random_;
-  std::vector<float> cover_;  // 1 within a vessel
+  std::vector<float> cover_;  // vessel coverage, 1 = inside
 };
 
-constexpr int kMarginPart = 16;  // cuts of a user's image move within such a part of a side
+constexpr int kMarginPart = 16;  // crops of a user's image move within 1/16 of a side
 constexpr int kCuts = 8;
 
 }  // namespace

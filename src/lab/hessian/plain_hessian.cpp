@@ -9,7 +9,7 @@
 namespace equalux::cli::lab {
 namespace {
 
-/// A row with its first and last sample repeated on both sides, for passes along x.
+/// Row with its first and last sample repeated on both sides, for filters along x.
 class WideRow {
  public:
   WideRow(int width, int radius)

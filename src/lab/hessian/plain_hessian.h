@@ -5,22 +5,22 @@
 
 #include <equalux/hessian.h>
 
-/// The Hessian report's program on the CPU: one step after another over whole planes, one thread,
-/// plain C++. It gives the filter's values.
+/// CPU program of the Hessian report: one step after another over whole planes, one thread, plain
+/// C++. Its values are those of the filter.
 namespace equalux::cli::lab {
 
-/// One thread at a time.
+/// Program with planes of its own. One thread at a time.
 class PlainHessian {
  public:
-  /// Makes room for pictures of that many pixels.
+  /// Allocates planes for pictures of `pixels` pixels.
   PlainHessian(const HessianParams& params, std::size_t pixels)
       : params_(params), xx_(pixels), xy_(pixels), yy_(pixels) {}
 
   struct Steps {
-    double derivatives_ms;  ///< its smoothing included: ours is folded into the kernels
+    double derivatives_ms;  ///< includes smoothing, which is part of the derivative kernels
     double eigenvalues_ms;
   };
-  /// `image` is gray8, `out` grayf32x2 of that size.
+  /// Runs both steps; `image` is gray8, `out` grayf32x2 of that size.
   Steps run(const ConstImageView& image, const ImageView& out);
 
  private:

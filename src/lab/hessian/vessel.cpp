@@ -12,10 +12,11 @@
 namespace equalux::cli::lab {
 namespace {
 
-constexpr FrameSize kVesselProbe{64, 48};  // on which it shows whether the GPU has the filter
+// Small picture on which an attempt shows whether the GPU has the filter.
+constexpr FrameSize kVesselProbe{64, 48};
 constexpr const char* kOneThread = "CPU, 1 thread";
 
-/// "GPU", "CPU, 2 threads"
+/// Returns such as "GPU" or "CPU, 2 threads".
 std::string vessel_label(const Table& table, std::size_t row) {
   if (table.text(row, "backend") == "cuda") return "GPU";
   const std::string& threads = table.text(row, "threads");
@@ -35,7 +36,7 @@ bool gpu_has_vessel(Lab& lab, const VesselParams& params) {
   }
 }
 
-/// Of a mask; tells that there was something to find.
+/// Returns the percentage of set pixels of a mask, which shows that vessels were found.
 double vessel_percent(const ConstImageView& mask) {
   std::uint64_t set = 0;
   for (int y = 0; y < mask.desc.height; ++y) {
