@@ -25,7 +25,7 @@ struct DenoiseParams {
   double spatial = 0.6;  ///< 0 to 1: weight of neighbours where few frames agree; 0 = none
   /// Standard deviation of the noise in 8-bit levels, 0.1 to 64; 0 = measured in the frames.
   double noise = 0;
-  Dither dither = Dither::none;  ///< how fractions of levels are rounded at the end
+  Dither dither = Dither::none;  ///< rounding of fractions of levels at the end
 
   friend bool operator==(const DenoiseParams&, const DenoiseParams&) = default;
 };

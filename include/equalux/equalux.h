@@ -58,14 +58,14 @@ typedef enum equalux_backend {
   EQUALUX_CUDA = 1  ///< frames lie in a device's memory; a call enqueues on the caller's stream
 } equalux_backend;
 
-/// Where filters run. Start from {0}, the CPU with all its cores.
+/// Backend on which filters run. Start from {0}, the CPU with all its cores.
 typedef struct equalux_options {
   int32_t backend;  ///< an equalux_backend
   int32_t threads;  ///< threads of the CPU backend; 0 = one for each core
   int32_t device;   ///< CUDA's ordinal; -1 = the device with most free memory
 } equalux_options;
 
-/// How rows belong to fields: in one picture, or alternating between two.
+/// Order of fields: rows of one picture, or rows that alternate between two.
 typedef enum equalux_field_order {
   EQUALUX_PROGRESSIVE = 0,
   EQUALUX_TOP_FIRST = 1,

@@ -32,7 +32,7 @@ enum class OptionType : std::uint8_t {
 /// Name that an option takes as its value.
 struct OptionName {
   std::string_view name;
-  std::string_view help;  ///< what it means, without a full stop
+  std::string_view help;  ///< meaning, without a full stop
   Backends backends = Backends::both;
 };
 
@@ -69,8 +69,9 @@ struct Option {
   std::string_view keys = {};  ///< two letters: the keys of a window that lower and raise it
 
   std::string_view range = {};  ///< allowed values in words; empty = as least, most and unit say
-  std::string_view unset = {};  ///< what holds where it is not set; empty = it always has a value
-  std::string_view shown = {};  ///< default of commands that show results; empty = `fallback`
+  /// Value in words where the option is not set; empty = it always has a value.
+  std::string_view unset = {};
+  std::string_view shown = {};     ///< default of commands that show results; empty = `fallback`
   std::string_view replaces = {};  ///< key of an option that is ignored where this one is set
   bool live = false;               ///< keys of a window, control socket and page can change it
   bool decides_format = false;     ///< the format of results depends on it

@@ -39,7 +39,7 @@ void load_tiles(std::string_view state, const ClaheParams& params, tone::Control
       throw_usage("the state is of " + json_text(x) + "," + json_text(y) + " tiles, must be " +
                   std::to_string(params.tiles_x) + "," + std::to_string(params.tiles_y));
     }
-    // Nothing changes where one of the curves is damaged.
+    // A damaged curve leaves `control` unchanged.
     tone::Control loaded = control;
     std::vector<tone::History> read;
     for (const nlohmann::json& curve : curves)

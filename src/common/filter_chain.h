@@ -13,7 +13,7 @@ namespace equalux {
 /// Returns true for formats that pass through all filters, so that a source is not asked for frames
 /// that the second one refuses; for all formats if there is no filter. If no format passes all, it
 /// returns true for those of the first filter: configure() then says which filter refuses what.
-/// What follows a filter without a recipe is not checked, as its results may have any format.
+/// Filters after one without a recipe are not checked, as its results may have any format.
 [[nodiscard]] bool chain_accepts(const std::vector<std::unique_ptr<Filter>>& filters,
                                  PixelFormat format);
 

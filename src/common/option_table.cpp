@@ -34,7 +34,7 @@ std::string names_help(const Option& option) {
 }  // namespace
 
 std::string number_text(double number) {
-  // The shortest form of 100000 has an exponent, which nobody writes.
+  // Shortest forms may have an exponent, as 1e+05 for 100000, which no user writes.
   const double size = std::abs(number);
   const bool usual = number == 0 || (size >= 1e-6 && size < 1e15);
   char text[64];

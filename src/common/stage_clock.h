@@ -9,7 +9,7 @@
 /// Times of the stages of a frame on the CPU.
 namespace equalux {
 
-/// Clock of stages, which reads the time only where somebody wants it.
+/// Clock of stages; without a receiver of times it never reads the time.
 class StageClock {
  public:
   explicit StageClock(std::vector<StageTime>* times) : times_(times) {

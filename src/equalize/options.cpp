@@ -43,7 +43,7 @@ EQUALUX_DEFINE_NAMES(ScanVariant, "Scan", {"baseline", "one bin after another"},
 EQUALUX_DEFINE_NAMES(EqualizeVariant, "Equalize", {"divide", "a division for each pixel"},
                      {"curve", "a division for each bin, a look-up for each pixel"})
 
-/// "x", "x,y" or "x,y,z"; what is left out is 1.
+/// Extent as "x", "x,y" or "x,y,z"; missing sides are 1.
 template <>
 struct OptionValue<Extent3> {
   static constexpr OptionType kType = OptionType::text;
@@ -77,7 +77,7 @@ using S = StagedParams;
 constexpr std::string_view kStaged = "staged chain";
 constexpr std::string_view kBackendsChoice = "the backend's choice";
 
-// What a launch of any CUDA device of compute capability 3.0 or later allows.
+// Limits of a launch on any CUDA device of compute capability 3.0 or later.
 bool is_grid(const Extent3& grid) {
   constexpr int kMostYZ = 65535;
   return grid.x >= 1 && grid.y >= 1 && grid.y <= kMostYZ && grid.z >= 1 && grid.z <= kMostYZ;
@@ -91,7 +91,7 @@ bool is_block(const Extent3& block) {
          block.z <= kMostZ && std::int64_t{block.x} * block.y * block.z <= kMostThreads;
 }
 
-/// Takes the curve and, where no other is set, its space.
+/// Reads the tone curve, and takes its space where no other is set.
 void set_curve(const Option&, EqualizeParams& params, std::string_view path) {
   params.curve.reset();
   if (path.empty()) return;
@@ -113,7 +113,7 @@ std::vector<OptionRow<EqualizeParams>> curve_rows() {
         .most = kMaxBins,
         .zero_means = "2^depth"},
        &EqualizeParams::bins},
-      // Before space: where that is set too, it must be the curve's.
+      // Precedes space, which must agree with the curve's where both are set.
       {{.key = "curve-from",
         .title = "Curve from",
         .help = "the curve of every frame: one that equalux run --curve-to wrote, for clips to "

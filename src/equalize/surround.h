@@ -140,7 +140,7 @@ inline constexpr std::uint32_t kSecond = 10000;
 /// Result of a frame for the surround.
 struct Verdict {
   bool found;    ///< the frame shows a surround
-  bool at_once;  ///< it takes effect at once: first frame, or a cut
+  bool at_once;  ///< the surround changes without delay: first frame, or a cut
   bool gone;     ///< a cut, without a surround, that left less than half of the members
 };
 EQUALUX_HD Verdict verdict_of(const Grid& grid, const Shape& shape, bool fresh) {
@@ -152,7 +152,7 @@ EQUALUX_HD Verdict verdict_of(const Grid& grid, const Shape& shape, bool fresh) 
 /// State of a block between frames.
 struct Block {
   bool member = false;      ///< part of the surround
-  std::uint16_t since = 0;  ///< how long it has looked otherwise
+  std::uint16_t since = 0;  ///< time for which frames have contradicted `member`
 };
 
 /// Block after a frame.

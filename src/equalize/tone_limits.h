@@ -28,8 +28,8 @@ inline constexpr int kMostClipSteps = 4;
 struct Limits {
   std::uint32_t strength = kOne;
   std::uint32_t clip = 0;          ///< 0 = none
-  std::uint32_t floor = 0;         ///< of kWhole
-  std::uint32_t ceiling = kWhole;  ///< of kWhole
+  std::uint32_t floor = 0;         ///< fraction of pixels, in units of 1 / kWhole
+  std::uint32_t ceiling = kWhole;  ///< fraction of pixels, in units of 1 / kWhole
   std::uint32_t max_gain = 0;      ///< 0 = none
   std::uint32_t min_gain = 0;      ///< at most kOne
   /// Added to strength where the picture lacks contrast; both together are at most kOne.
@@ -85,7 +85,7 @@ EQUALUX_HD Ends all_levels(std::uint32_t max_value) {
 /// Ends that a distribution has.
 struct FoundEnds {
   Ends own;    ///< levels at which it passes floor and reaches ceiling
-  Ends inner;  ///< the same, with kInner more of the pixels beyond each end
+  Ends inner;  ///< ends with kInner more of the pixels beyond each of them
 };
 inline constexpr std::uint32_t kInner = kWhole / 50;
 

@@ -16,9 +16,10 @@ constexpr int kPanelWidth = 780;
 constexpr int kPanelHeight = 500;
 constexpr std::size_t kPanelsInARow = 2;
 constexpr const char* kBlock = "$PANEL";
-constexpr double kLeastLabelledPart = 0.03;  // of the axis: narrower boxes have no room for a text
+// Fraction of the axis; narrower boxes have no room for a text.
+constexpr double kLeastLabelledPart = 0.03;
 
-// Eight colours that also differ in grey.
+// Eight colours that also differ in luminance.
 constexpr std::array<const char*, 8> kColors{"#1f4e8c", "#d1495b", "#2e8b57", "#edae49",
                                              "#7b4fa3", "#30a5bf", "#8c6d46", "#555555"};
 
@@ -41,7 +42,7 @@ std::string head(const std::string& title) {
          "set tics nomirror out\n";
 }
 
-/// ('1' 0, '4' 1, ...)
+/// Returns such as "('1' 0, '4' 1)".
 std::string tics(const std::vector<std::string>& names) {
   std::string text = "(";
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -49,7 +50,7 @@ std::string tics(const std::vector<std::string>& names) {
   return text + ")";
 }
 
-/// A word of a data line.
+/// Quotes a text for a data line.
 std::string in_data(const std::string& text) {
   std::string result = "\"";
   for (const char c : text)
@@ -83,7 +84,7 @@ Range range_of(const HeatMap& map) {
 
 namespace {
 
-/// Where x is named, if not as gnuplot chooses; named places are above 0.
+/// Returns named places, all above 0, as marks of x; empty where gnuplot chooses the marks.
 std::string x_tics(const LineChart& chart) {
   std::ostringstream text;
   text.precision(10);
@@ -96,7 +97,7 @@ std::string x_tics(const LineChart& chart) {
     const auto [least, most] =
         std::minmax_element(chart.x_names.begin(), chart.x_names.end(),
                             [](const auto& a, const auto& b) { return a.second < b.second; });
-    // A place at the very end of an axis may lose its name to rounding.
+    // Margins keep rounding from losing the name of a place at the end of the axis.
     text << ")\nset xrange [" << 0.95 * least->second << ":" << 1.05 * most->second << "]\n";
   } else if (chart.x.scale == Scale::whole) {
     constexpr double kMostTics = 10;
@@ -136,7 +137,7 @@ Panel line_chart(const LineChart& chart) {
     const Series& series = chart.series[i];
     for (const auto& [x, y] : series.points)
       data << x << ' ' << y << '\n';
-    data << "\n\n";  // ends what `index` counts
+    data << "\n\n";  // ends the block that `index` counts
     commands << kBlock << " index " << i << " using 1:2 with "
              << look_of(series.line, chart.dots, i) << " lw 1.6 dt " << i / kColors.size() + 1
              << " lc rgb " << color(i) << " title " << gnuplot_text(series.title) << ", ";

@@ -8,10 +8,11 @@
 
 /// Protocol between a batch and its worker processes: JSON objects over a socket, one a line.
 ///
-/// To a worker: {"do": "job", "job": N} or {"do": "estimate", "job": N}; the end of the socket
-/// means that no more comes. From a worker: first {"say": "ready"} or {"say": "refused", "code",
-/// "text"}; then at any time {"say": "progress", "job", ...}, {"say": "phase", "job", "text"} and
-/// {"say": "log", "level", "text"}; and one {"say": "result", "job", ...} for each order.
+/// Messages to a worker: {"do": "job", "job": N} or {"do": "estimate", "job": N}; the end of the
+/// socket means that no more comes. Messages from a worker: first {"say": "ready"} or {"say":
+/// "refused", "code", "text"}; then at any time {"say": "progress", "job", ...}, {"say": "phase",
+/// "job", "text"} and {"say": "log", "level", "text"}; and one {"say": "result", "job", ...} for
+/// each order.
 namespace equalux::cli {
 
 /// One end of the socket. send() may be called by several threads; the rest by one.

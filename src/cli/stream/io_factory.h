@@ -47,7 +47,7 @@ enum class OutputKind {
 /// Returns true for extensions of media files that can be read.
 [[nodiscard]] bool is_media_name(const std::string& path);
 
-/// Checks everything about an output that its text tells. Throws Error(usage).
+/// Checks all that an output's text shows without opening it. Throws Error(usage).
 void check_output(const std::string& output, const OutputOptions& options);
 
 /// Makes the source of an input. Throws Error(no_input) where it does not exist, Error(unavailable)

@@ -96,7 +96,8 @@ void check_recording(const RecordingOptions& options, const OutputOptions& out) 
   try {
     file = output_kind(options.path) == OutputKind::media_file;
   } catch (const Error&) {
-    // It says what an output may be; a recording may be less.
+    // The message below replaces this error, which lists all outputs and not only those of
+    // recordings.
   }
   if (!file) {
     throw Error(ExitCode::usage, "--record is '" + options.path +

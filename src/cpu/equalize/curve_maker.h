@@ -45,7 +45,7 @@ class CurveMaker {
   tone::History history_;
 
   // Intermediate results of the present frame.
-  CurveTable frame_{};         ///< its distribution
+  CurveTable frame_{};         ///< cumulative distribution of the frame
   CurveTable distribution_{};  ///< distribution that the curve is made from
   CurveTable curve_{};
   std::uint32_t min_gain_ = 0;  ///< least gain that belongs to the curve

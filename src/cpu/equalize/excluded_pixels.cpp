@@ -97,7 +97,7 @@ void ExcludedPixels::count_row(const ConstImageView& in, const PixelValues& valu
     for (; run != outside.end() && run->begin < end; ++run) {
       if (run->begin > x) count_span(in, values, y, {x, run->begin}, scratch.around, scratch);
       x = std::max(x, run->end);
-      if (run->end >= end) break;  // it may reach into later blocks
+      if (run->end >= end) break;  // the run may reach into later blocks
     }
     if (x < end) count_span(in, values, y, {x, end}, scratch.around, scratch);
   }

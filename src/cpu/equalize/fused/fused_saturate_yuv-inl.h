@@ -46,8 +46,8 @@ constexpr float kSureOfClose = 0.5f - 1.0f / 15000.0f;
 template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
   V8 above;  ///< largest channel less luma
-  /// With shared chroma the largest less the least channel, a word for each chroma sample;
-  /// otherwise luma less the least channel, in bytes.
+  /// Largest less least channel, a word for each sample of shared chroma; luma less the least
+  /// channel, in bytes, for other chroma.
   V8 range;
   typename LevelLookup<kUniform>::Numbers gains[kRows];
 
@@ -512,7 +512,7 @@ HWY_INLINE V8 join_fine(const V32 (&x)[4]) {
 }
 
 /// Vector of luma where S may reach 1, in the format of `fine`; its gains are added to `total`.
-/// With kBeyond S may be above 1, and then stays.
+/// kBeyond: S may be above 1, and is kept so.
 template <bool kBeyond>
 struct LimitedLuma {
   V32 bits[4];
@@ -664,7 +664,7 @@ HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& 
     }
   }
   if (!all_zero(reached)) return false;
-  auto kept = ready;  // in memory, so that the other can stay in registers
+  auto kept = ready;  // copy in memory, so that `ready` stays in registers
   kept.blacken(with.k, with.lookup, in);
   return saturate_clamped<kStores>(with, kept, in, out);
 }
@@ -805,7 +805,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
       after.start(k, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
       const YuvRowOut to = advance_rows<kRows>(out, i * kBytes, kShared);
       if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ready, from, to)) {
-        Luma kept = ready;  // in memory
+        Luma kept = ready;  // copy in memory, so that `ready` stays in registers
         saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
                                                                    kept, from, to);
       }
