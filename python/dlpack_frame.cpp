@@ -11,7 +11,7 @@ namespace py = pybind11;
 namespace equalux::python {
 namespace {
 
-// DLPack's structures, version 0: what a capsule "dltensor" points to.
+// Structures of DLPack, version 0, to which a "dltensor" capsule points.
 struct Tensor {
   void* data;
   std::int32_t device_type;
@@ -21,7 +21,7 @@ struct Tensor {
   std::uint8_t type_bits;
   std::uint16_t type_lanes;
   std::int64_t* shape;
-  std::int64_t* strides;  ///< in elements; null = C order
+  std::int64_t* strides;  ///< counted in elements; null = C order
   std::uint64_t byte_offset;
 };
 struct ManagedTensor {
@@ -30,7 +30,7 @@ struct ManagedTensor {
   void (*release)(ManagedTensor*);
 };
 
-/// An array on loan from its library.
+/// Array borrowed from its library.
 class DlpackFrame {
  public:
   explicit DlpackFrame(const py::object& capsule) {
@@ -38,7 +38,7 @@ class DlpackFrame {
       throw_usage("an array gave no DLPack capsule of version 0 that is unused");
     }
     managed_ = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
-    // From here on it is ours to release.
+    // A renamed capsule does not release the tensor: from here this object does.
     PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   }
   ~DlpackFrame() {
@@ -57,7 +57,7 @@ class DlpackFrame {
       all[static_cast<std::size_t>(i)] = tensor().shape[i];
     return all;
   }
-  /// In bytes.
+  /// Returns the strides in bytes.
   [[nodiscard]] py::tuple strides() const {
     const std::int64_t item = tensor().type_bits / 8;
     py::tuple all(tensor().dimensions);
@@ -69,7 +69,7 @@ class DlpackFrame {
     }
     return all;
   }
-  /// As NumPy spells types: "|u1", "<u2", "<f4".
+  /// Returns the type in NumPy's spelling: "|u1", "<u2", "<f4".
   [[nodiscard]] std::string typestr() const {
     static constexpr char kKinds[] = {'i', 'u', 'f'};
     const bool known = tensor().type_code < sizeof kKinds && tensor().type_lanes == 1;

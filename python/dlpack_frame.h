@@ -2,11 +2,12 @@
 
 #include <pybind11/pybind11.h>
 
-/// Arrays of other libraries by DLPack, without a copy.
+/// Access to other libraries' arrays through DLPack, without a copy.
 namespace equalux::python {
 
-/// Defines the class DlpackFrame: made of the capsule that `__dlpack__()` gives, it tells where the
-/// array lies, and gives it back when it is gone. Throws Error(usage) for what is no such capsule.
+/// Defines the class DlpackFrame. It takes the capsule of `__dlpack__()`, gives address, shape,
+/// strides and type of the array, and releases the array at its destruction. Throws Error(usage)
+/// for any other object.
 void define_dlpack_frame(pybind11::module_& module);
 
 }  // namespace equalux::python

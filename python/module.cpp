@@ -23,17 +23,17 @@
 #include "src/quality/clip_meter.h"
 #include "src/quality/figures_json.h"
 
-/// The module equalux._equalux: filters over addresses and strides. What arrays are, and which of
-/// them fit, is told in Python (equalux/_arrays.py); here nothing touches an object of Python's
-/// while a frame is filtered, so that other threads run.
+/// Module equalux._equalux: filters over addresses and strides. equalux/_arrays.py decides which
+/// arrays are frames. Nothing here touches a Python object while a frame is filtered, so that the
+/// GIL is free for other threads.
 namespace py = pybind11;
 
 namespace equalux {
 namespace {
 
-/// Frees Python's lock while C++ works. An interpreter that ends meanwhile ends the threads that
-/// ask for its lock, by unwinding them, for which no destructor is made. Such a thread, a daemon of
-/// Python's, stays here instead until the process is gone, which is in a moment.
+/// Releases the GIL while C++ works. An interpreter that exits ends daemon threads that ask for the
+/// GIL by unwinding their stacks, which must not pass a destructor. Such a thread waits here until
+/// the process ends, a moment later.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -85,7 +85,7 @@ FieldOrder field_order_from(const std::string& name) {
       &field_order_name);
 }
 
-/// `desc` with the colours that two spellings name.
+/// Returns `desc` with the colours that two spellings name.
 ImageDesc with_colour(ImageDesc desc, const std::string& matrix, const std::string& range) {
   desc.matrix = one_of<ColorMatrix>("matrix", matrix,
                                     {ColorMatrix::bt601, ColorMatrix::bt709, ColorMatrix::bt2020},
@@ -126,7 +126,7 @@ std::vector<FilterSpec> specs_of(const Specs& specs) {
   return all;
 }
 
-/// A HostFilter that threads may share: they take turns. Called without Python's lock.
+/// HostFilter that threads share, one at a time. Call it without the GIL.
 class SharedFilter {
  public:
   SharedFilter(const Specs& specs, bool cuda, int threads, int device, double rate)
@@ -249,7 +249,7 @@ py::list filter_rows() {
 }
 
 void translate_errors(py::module_& module) {
-  // Never freed: Python ends before the library does.
+  // Never freed, as the interpreter may end before this library is unloaded.
   static const auto* const error =
       new py::object(py::exception<Error>(module, "Error", PyExc_ValueError));
   py::register_exception_translator([](std::exception_ptr thrown) {

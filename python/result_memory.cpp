@@ -21,7 +21,7 @@ struct Free {
 };
 using Block = std::unique_ptr<void, Free>;
 
-/// Blocks of one size that wait for their next use.
+/// Pool of free blocks of one size.
 class Store {
  public:
   Block take(std::size_t bytes) {
@@ -39,13 +39,13 @@ class Store {
   }
 
  private:
-  static constexpr std::size_t kMost = 2;  // one is shown while the next one is filtered
+  static constexpr std::size_t kMost = 2;  // one block is shown while the next is filtered
   std::mutex mutex_;
   std::size_t bytes_ = 0;
   std::vector<Block> waiting_;
 };
 
-/// A block on loan.
+/// Block borrowed from a Store, returned at destruction.
 class Loan {
  public:
   Loan(std::shared_ptr<Store> store, std::size_t bytes)

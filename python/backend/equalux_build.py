@@ -19,7 +19,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OFF = ("OPENCV", "GSTREAMER", "LIBAV", "HTTP", "EXIV2", "FREI0R", "RTSP", "OBS")
-STAMP = (1980, 1, 1, 0, 0, 0)  # The same files give the same wheel.
+STAMP = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal files give an equal wheel
 
 
 def version():

@@ -17,7 +17,7 @@ from ._equalux import Error
 
 FORMATS = _equalux.formats()
 
-# Formats of 16 bits a sample by the name of what they are with 8.
+# Formats of 16 bits per sample, by the names of their 8-bit forms.
 _DEEP = {"gray": "gray16_le", "gray8": "gray16_le"}
 for _name in ("rgb", "bgr"):
     _DEEP[_name] = f"{_name}48_le"
@@ -26,9 +26,9 @@ for _name in ("rgba", "bgra", "argb", "abgr"):
 
 _DLPACK_CUDA = (2, 13)  # device memory, and memory that device and host share
 
-_ALIGNMENT = 64  # bytes at which planes of new results begin
+_ALIGNMENT = 64  # alignment of the planes of new results, bytes
 
-_ITEMS = {"u1": 1, "u2": 2, "f4": 4}  # bytes of the types of samples
+_ITEMS = {"u1": 1, "u2": 2, "f4": 4}  # bytes per sample of each type
 
 
 class Desc(NamedTuple):
@@ -52,7 +52,7 @@ class Plane:
         self.shape: Tuple[int, ...] = known["shape"]
         self.type: str = known["typestr"][1:]
         strides = known.get("strides")
-        # Arrays of other types are refused before anybody asks for strides.
+        # Unknown types have no item size; the formats' check refuses them before strides matter.
         self.strides = tight(self.shape, _ITEMS.get(self.type, 0)) if strides is None else strides
         if known["typestr"][0] == ">":
             raise Error("an array's samples are big-endian, must be little-endian")
@@ -84,7 +84,7 @@ def describe(array: Any, stream: Optional[int] = None) -> Plane:
     if device is not None:
         kind, number = device()
         if int(kind) in _DLPACK_CUDA:
-            # DLPack's 1 and 2 are CUDA's default streams, 0 is none of both.
+            # DLPack's streams 1 and 2 are CUDA's default streams; 0 is not allowed.
             loan = _equalux.DlpackFrame(array.__dlpack__(stream=stream or 1))
             plane = Plane(array, {"data": (loan.address, False), "shape": loan.shape,
                                   "typestr": loan.typestr, "strides": loan.strides}, True)
@@ -104,7 +104,7 @@ def channels_of(name: str) -> int:
     """Samples side by side that make a pixel of a format's only plane."""
     row = FORMATS[name]
     if row["model"] == "yuv":
-        return 2  # packed 4:2:2: a pixel has its luma and one of two chroma samples
+        return 2  # packed 4:2:2: each pixel has luma and one of the two chroma samples
     return row["step"][0] // sample_bytes(name)
 
 
@@ -182,7 +182,7 @@ def size_of(name: str, planes: Sequence[Plane]) -> Desc:
     if len(planes) == 1 and row["planes"] > 1 and len(shape) == 3:
         return Desc(name, shape[2], shape[1])
     if row["model"] == "yuv" and row["planes"] == 1 and shape[1] % 2:
-        # Its last pair would lie half outside.
+        # The last pair of pixels would lie half outside the frame.
         raise Error(f"the frame of {name} is {_text(shape)}, must be of an even width")
     return Desc(name, shape[1], shape[0])
 
@@ -212,7 +212,7 @@ class Frame:
 
     def __init__(self, arrays: List[Plane], single: bool, desc: Desc, what: str):
         self.arrays = arrays
-        self.single = single  # one array, and no tuple
+        self.single = single  # one array instead of a tuple
         self.desc = desc
         self.places = self._find(what)
 
@@ -243,7 +243,7 @@ class Frame:
     def _find_in_one(self, what: str, item: int) -> List[Tuple[int, int]]:
         plane = self.arrays[0]
         desc = self.desc
-        if len(plane.shape) == 3:  # planes of 4:4:4 behind each other
+        if len(plane.shape) == 3:  # stacked planes of 4:4:4
             wanted = (FORMATS[desc.format]["planes"], desc.height, desc.width)
             if plane.shape != wanted or any(plane_shape(desc, p) != wanted[1:] for p in range(wanted[0])):
                 raise Error(f"{what} is {_text(plane.shape)}, must be a tuple of planes for {desc.format}")
@@ -260,7 +260,7 @@ class Frame:
         below = address + desc.height * stride
         if FORMATS[desc.format]["planes"] == 2:
             return [(address, stride), (below, stride)]
-        # Two rows of chroma lie in each row of the array.
+        # Each row of the array holds two rows of chroma.
         if stride != desc.width * item:
             raise Loose
         size = (desc.height // 2) * (desc.width // 2) * item
@@ -300,7 +300,7 @@ def new_arrays(desc: Desc, like: Frame, pool: Any) -> Tuple[Any, Frame]:
     shapes = shapes_of(desc, like)
     kind = numpy.dtype(sample_type(desc.format))
     if not like.arrays[0].cuda:
-        # Planes of a frame share one piece of memory, so that the next frame can have it whole.
+        # All planes share one block, so that the next frame can reuse it as a whole.
         counts = []
         begins = []
         total = 0

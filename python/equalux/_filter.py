@@ -13,11 +13,11 @@ from ._equalux import Error
 _BACKENDS = ("auto", "cpu", "cuda")
 _LEAST_FPS = 0.000001
 _MOST_FPS = 1000000
-_FURTHEST_S = 4e9  # of timestamps from 0, so that there is a difference between any two
+_FURTHEST_S = 4e9  # limit of timestamps, which keeps their differences in range
 
-# Of every filter, beside its own options.
+# Keywords that every filter takes besides its own options.
 _KEYWORDS = ("format", "matrix", "range", "backend", "device", "threads", "fps")
-# What copies of a filter make for themselves.
+# Attributes that are not copied: each filter has its own.
 _OWN = ("_lock", "_core", "_on_cuda", "_in", "_out", "_state", "_pool")
 
 
@@ -193,15 +193,16 @@ class Filter:
                         ", must be where those before it did" +
                         (" (backend cpu)" if self._backend == "cpu" else ""))
         if self._in != source.desc:
-            # What cannot be a frame changes nothing.
+            # Validation comes first, so that an invalid frame changes nothing.
             _equalux.validate(*source.desc)
             self._in = None
             if not self._core.accepts(source.desc.format):
-                # The library's own words: what the filter takes.
+                # configure() raises the library's message, which lists the formats that the filter
+                # takes.
                 self._core.configure(*source.desc, *self._colour)
             self._out = _arrays.Desc(*self._core.configure(*source.desc, *self._colour))
             if self._state is not None:
-                # Where it does not fit it waits for frames that it does fit.
+                # A state that does not fit raises, and is kept for frames that it fits.
                 self._core.load(self._state)
                 self._state = None
             self._in = source.desc

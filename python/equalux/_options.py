@@ -80,9 +80,9 @@ def text_of(value: Any) -> str:
     if isinstance(value, (list, tuple, range)):
         return ",".join(text_of(each) for each in value)
     if isinstance(value, float):
-        # NumPy's are floats, too, and say of which type they are.
+        # NumPy's floats are floats, too, but their repr() names the type.
         return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(float(value))
-    if hasattr(value, "tolist"):  # a number of NumPy, or an array
+    if hasattr(value, "tolist"):  # number or array of NumPy
         return text_of(value.tolist())
     return str(value)
 
