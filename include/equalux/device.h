@@ -9,7 +9,7 @@
 /// CUDA devices of this machine. All functions work without a driver and in builds without CUDA.
 namespace equalux {
 
-/// A GPU as the driver lists it.
+/// GPU as the driver lists it.
 struct CudaDevice {
   int number = 0;  ///< CUDA's ordinal, as for --device
   std::string name;
@@ -18,7 +18,7 @@ struct CudaDevice {
   int multiprocessors = 0;
   std::size_t total_bytes = 0;
   std::size_t free_bytes = 0;  ///< 0 where the device cannot be asked
-  std::string trouble;         ///< why the device cannot be used; empty where it can
+  std::string trouble;         ///< reason for which the device cannot be used; empty where it can
 };
 
 struct CudaStatus {
@@ -34,9 +34,9 @@ struct CudaStatus {
 /// driver, no device, an ordinal that no device has.
 EQUALUX_EXPORT void require_cuda_device(int wanted);
 
-/// Returns device number `wanted`, or for -1 the one with most free memory, the first of equals.
-/// Only a device that is named is asked alone; -1 asks all. Throws Error(unavailable) where the
-/// device does not answer, and Error(usage) for an ordinal that no device has.
+/// Returns device number `wanted`, or for -1 the one with most free memory, the first of equals. A
+/// number queries that device alone, -1 all devices. Throws Error(unavailable) where the device
+/// does not answer, and Error(usage) for an ordinal that no device has.
 [[nodiscard]] EQUALUX_EXPORT CudaDevice choose_cuda_device(int wanted);
 
 }  // namespace equalux

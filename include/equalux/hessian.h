@@ -93,9 +93,11 @@ struct VesselParams {
   Polarity polarity = Polarity::dark;
   VesselMeasure measure = VesselMeasure::ridge;
   FieldOfView mask = FieldOfView::automatic;
-  std::optional<double> low;   ///< pixels of at least this join; default 0.08, frangi 0.1
-  std::optional<double> high;  ///< to a vessel that somewhere has this; default 0.16, frangi 0.4
-  int min_size = 100;          ///< smallest vessel kept, pixels, 0 to 2^31 - 1
+  /// Lower threshold of hysteresis: least measure of a vessel's pixels; default 0.08, frangi 0.1.
+  std::optional<double> low;
+  /// Upper threshold: least measure of a vessel's strongest pixel; default 0.16, frangi 0.4.
+  std::optional<double> high;
+  int min_size = 100;  ///< smallest vessel kept, pixels, 0 to 2^31 - 1
   VesselOutput output = VesselOutput::mask;
 
   friend bool operator==(const VesselParams&, const VesselParams&) = default;

@@ -22,7 +22,7 @@ enum class Backends : std::uint8_t { both, cpu, cuda };
 /// Type of an option's value. Hosts hold values as text, see FilterSpec.
 enum class OptionType : std::uint8_t {
   number,
-  whole,  ///< a whole number
+  whole,  ///< integer
   onoff,  ///< true or false
   name,   ///< one of a list of names
   text,   ///< free text, whose form the option's `range` explains
