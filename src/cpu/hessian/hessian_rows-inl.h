@@ -1,5 +1,8 @@
-// SIMD bodies of hessian_rows.h; included once for each target. The arithmetic is that of
-// hessian_math.h, operation by operation.
+// SIMD bodies of hessian_rows.h; included once for each target.
+//
+// Lane layout: one pixel per lane, in order. Every lane does the fused multiply-adds of
+// hessian_math.h in the same order, from the centre outwards, and roots are rounded correctly, so
+// that results are bit-exact on all targets.
 #if defined(EQUALUX_HESSIAN_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_HESSIAN_ROWS_INL_H
 #undef EQUALUX_HESSIAN_ROWS_INL_H
@@ -42,6 +45,7 @@ HWY_INLINE VF to_floats(VBytes v) {
   return hn::ConvertTo(DF(), hn::PromoteTo(DI(), v));
 }
 
+/// Bytes to floats, a vector at a time; the plain loop does the tail.
 void gray_levels(const std::uint8_t* in, std::size_t n, float* out) {
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
@@ -144,6 +148,7 @@ struct RowSums {
   }
 };
 
+/// One row: 2 r + 1 loads for three sums of a vector of columns.
 void vertical(const HessianWeights& weights, const float* const* rows, std::size_t n,
               const DerivativeRows& out) {
   const DF d;
@@ -162,6 +167,7 @@ void vertical(const HessianWeights& weights, const float* const* rows, std::size
   }
 }
 
+/// Two rows at once: 2 r + 2 loads for six sums, about half of what two calls of vertical() need.
 void vertical_pair(const HessianWeights& weights, const float* const* rows, std::size_t n,
                    const DerivativeRows& out, const DerivativeRows& out_below) {
   const DF d;
@@ -248,6 +254,8 @@ struct Beside {
   }
 };
 
+/// Adds the samples at distances `from` to `to`, all of the same kFar: 12 loads for six
+/// multiply-adds.
 template <int kFar>
 HWY_INLINE void add_beside(const HessianWeights& weights, const ConstDerivativeRows& at, int from,
                            int to, DerivativeSums& sums) {
@@ -269,6 +277,7 @@ HWY_INLINE void add_beside(const HessianWeights& weights, const ConstDerivativeR
   }
 }
 
+/// Sums of the centre and of distance 1.
 HWY_INLINE DerivativeSums first_sums(const HessianWeights& weights, const ConstDerivativeRows& at) {
   const DF d;
   const VF w0 = hn::Set(d, weights.smooth[0]);
@@ -291,6 +300,8 @@ HWY_INLINE DerivativeSums first_sums(const HessianWeights& weights, const ConstD
                  hn::Mul(w0, hn::LoadU(d, at.curve + kLanes)))};
 }
 
+/// Two vectors, one cache line, at a time, with six sums in registers. Distances come in blocks of
+/// kLanes, between which the copies for left and right swap.
 template <bool kStream>
 HWY_INLINE void eigenvalue_loop(const HessianWeights& weights, const ConstDerivativeRows& in,
                                 std::size_t n, const EigenvalueRows to) {
@@ -360,6 +371,7 @@ class SlopeSums {
 #endif
 };
 
+/// kVectors vectors at a time, with three sums each.
 template <bool kStream>
 HWY_INLINE void eigenvalue_loop(const HessianWeights& weights, const ConstDerivativeRows& in,
                                 std::size_t n, const EigenvalueRows to) {
@@ -425,6 +437,7 @@ void smooth(const HessianWeights& weights, const float* in, std::size_t n, float
   }
 }
 
+/// Streams whole vectors where `out` is aligned to them; memcpy() does the rest.
 void store(const float* in, std::size_t n, bool stream, std::uint8_t* out) {
   const DF d;
   std::size_t i = 0;

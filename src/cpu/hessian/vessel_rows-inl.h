@@ -1,5 +1,8 @@
-// SIMD bodies of vessel_rows.h; included once for each target. The arithmetic is that of
-// vessel_math.h, operation by operation.
+// SIMD bodies of vessel_rows.h; included once for each target.
+//
+// Lane layout: one pixel per lane, in order. Operations and their order are those of vessel_math.h,
+// and quotients are rounded correctly, so that results are bit-exact on all targets. Branches
+// become masks: lanes that are masked out may hold infinities or NaN.
 #if defined(EQUALUX_VESSEL_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_VESSEL_ROWS_INL_H
 #undef EQUALUX_VESSEL_ROWS_INL_H
@@ -38,6 +41,8 @@ void add_ridge(float sign, const float* second, std::size_t n, float* best) {
   }
 }
 
+/// exp_of_minus() of a vector. The mask comes before the conversion to integers, which is undefined
+/// for large numbers and NaN.
 HWY_INLINE VF exp_of_minus_vector(VF t) {
   const DF d;
   const VF whole = hn::Set(d, 12582912.0f);
@@ -57,6 +62,7 @@ HWY_INLINE VF exp_of_minus_vector(VF t) {
   return hn::IfThenElseZero(in_range, hn::Mul(p, hn::BitCast(d, bits)));
 }
 
+/// One division and two exponentials per pixel; a mask takes the place of the branch on polarity.
 void add_frangi(float sign, const float* first, const float* second, const float* gain,
                 std::size_t n, float* best) {
   const DF d;
