@@ -50,6 +50,7 @@ constexpr SecondBytes kEvenBytes(0);
 constexpr SecondBytes kOddBytes(1);
 #endif
 
+/// Mixes the levels of two rows of tiles: 256 products of 16 bits for each tile column of a line.
 void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLevels& mixed) {
   constexpr std::size_t kLanes = kBytes / 2;
   const VI16 weight = hn::Set(DI16(), static_cast<std::int16_t>(of_below * 128));
@@ -329,6 +330,7 @@ HWY_INLINE void apply_tile_cells(const YuvVectors<kCovered<kRows, kShared>>& k,
     hn::StoreU(luma[r], d, out.luma[r]);
 }
 
+/// Scales a row of vectors, three of them in flight as in for_weighted(); the tail is a copy.
 template <std::size_t kRows, bool kShared>
 void apply_tile_lines(const YuvWeights& yuv, const MixedLevels& left, const MixedLevels& right,
                       const std::uint32_t* weights, const YuvRowIn in, std::size_t n,
@@ -380,6 +382,7 @@ void apply_tile_yuv(Sampling sampling, const YuvWeights& yuv, const MixedLevels&
   }
 }
 
+/// Streams aligned vectors; memcpy() does the ends, and targets without vectors of 16 bytes.
 void stream_row(const std::uint8_t* in, std::size_t bytes, std::uint8_t* out) {
   if constexpr (kBytes < 16) {
     std::memcpy(out, in, bytes);

@@ -35,6 +35,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const std::uint8_t* from, std::size_t str
                        load_blocks(half, from, stride));
   }
 }
+/// Stores blocks of eight words, beginnings `stride` words apart.
 template <class D>
 HWY_INLINE void store_blocks(D d, hn::Vec<D> words, std::uint16_t* to, std::size_t stride) {
   if constexpr (hn::MaxLanes(D()) <= kBlock / 2) {
@@ -51,6 +52,8 @@ HWY_INLINE void store_blocks(D d, hn::Vec<D> words, std::uint16_t* to, std::size
 struct Differences {
   VRunWords lower, upper;
 };
+/// Differences of bytes, by one product of byte pairs with weights 1 and -1 where the target has
+/// it.
 HWY_INLINE Differences differences(VRun a, VRun b) {
   const DRun d;
   const DRunWords dw;
@@ -90,6 +93,9 @@ HWY_INLINE VRun last_lanes() {
   return hn::Load(d, at.data());
 }
 
+/// Running sums along a row: for eight sums a prefix sum of entering less leaving samples, one to
+/// three steps of shift and add, plus the last sums before. They fit in 16 bits, as a box has at
+/// most 31 samples.
 template <int kStep>
 HWY_INLINE void box_row_loop(int size, const std::uint8_t* samples, std::size_t n,
                              std::uint16_t* sums) {
@@ -174,6 +180,8 @@ HWY_INLINE V8 bytes_of(V16 low, V16 high) {
 #endif
 }
 
+/// Running sums down columns, in place; with `to.out` also the means, rounded. The cost does not
+/// depend on the size of the box.
 void box_columns(int size, const std::uint16_t* entering, const std::uint16_t* leaving,
                  std::uint32_t* sums, const RowOut& to) {
   if (to.out == nullptr) {

@@ -80,11 +80,13 @@ HWY_INLINE void row_loop(const GaussianWeights& weights, std::ptrdiff_t step,
   }
 }
 
+/// Levels of sums with 24 fractional bits; their rounding is in the sums already.
 HWY_INLINE V8 levels_of(V32 s0, V32 s1, V32 s2, V32 s3) {
   const auto level = [](V32 sum) HWY_ATTR { return hn::BitCast(DI32(), hn::ShiftRight<24>(sum)); };
   return join(join(level(s0), level(s1)), join(level(s2), level(s3)));
 }
 #else
+/// Sums along a row in lanes of 32 bits, in order; one product for each pair of mirrored samples.
 template <int kRadius>
 HWY_INLINE void row_loop(const GaussianWeights& weights, std::ptrdiff_t step,
                          const std::uint8_t* samples, std::size_t n, std::uint32_t* sums) {
@@ -108,6 +110,7 @@ HWY_INLINE void row_loop(const GaussianWeights& weights, std::ptrdiff_t step,
   }
 }
 
+/// Levels of sums with 24 fractional bits; their rounding is in the sums already.
 HWY_INLINE V8 levels_of(V32 s0, V32 s1, V32 s2, V32 s3) {
   const hn::Rebind<std::uint8_t, D32> d8;
   alignas(kConvolveBytes) std::array<std::uint8_t, kBytes> levels;
@@ -164,6 +167,8 @@ HWY_INLINE void column_sums(const std::int32_t* half, int radius,
   }
 }
 
+/// Two rows of results for a vector of columns at a time, from 2 radius + 2 rows of sums, each
+/// loaded once.
 template <int kRadius>
 HWY_INLINE void columns_loop(const GaussianWeights& weights, const std::uint32_t* const* rows,
                              std::size_t begin, std::size_t end, const RowOut first,

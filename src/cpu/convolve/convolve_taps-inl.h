@@ -31,6 +31,8 @@ struct ShortSums {
 };
 
 #ifdef EQUALUX_PAIRS
+/// Adds two taps by one product of byte pairs (maddubs) for each half of a vector. Weights of
+/// ShortTaps keep these sums of two products within 16 bits.
 HWY_INLINE void add_pair(ShortSums& sums, V8 a, V8 b, std::int32_t weight_a,
                          std::int32_t weight_b) {
   const D8 d;
@@ -40,10 +42,12 @@ HWY_INLINE void add_pair(ShortSums& sums, V8 a, V8 b, std::int32_t weight_a,
   sums.first = hn::Add(sums.first, byte_pairs(hn::InterleaveLower(d, a, b), weights));
   sums.second = hn::Add(sums.second, byte_pairs(hn::InterleaveUpper(d, a, b), weights));
 }
+/// Quotients of the sums, saturated as they are packed.
 HWY_INLINE V8 levels_of(const ShortSums& sums, const ShortDivision& division) {
   return join(divide(sums.first, division), divide(sums.second, division));
 }
 #else
+/// Adds a tap in words: even bytes by a mask, odd bytes by a shift.
 HWY_INLINE void add_tap(ShortSums& sums, V8 bytes, std::int32_t weight) {
   const D16 d;
   const DI16 di;
@@ -90,6 +94,7 @@ HWY_INLINE void short_loop(const ShortTaps& taps, const std::uint8_t* const* row
   }
 }
 
+/// Calls the unrolled loop for up to ten taps, which covers kernels of 3 x 3.
 void short_taps(const ShortTaps& taps, const std::uint8_t* const* rows, const RowOut& to) {
   switch (taps.taps.size() / 2) {
     case 1:
@@ -182,6 +187,7 @@ struct PairSums {
 using PairSums = LaneSums;
 #endif
 
+/// Sums over any number of taps for one vector of bytes at a time, in four vectors of 32 bits.
 template <typename Sums>
 HWY_INLINE void long_loop(const LongTaps& taps, const std::uint8_t* const* rows, const RowOut& to) {
   const D8 d;

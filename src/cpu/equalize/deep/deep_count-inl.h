@@ -44,6 +44,8 @@ HWY_INLINE void in_blocks(std::size_t n, const Step& step, const Block& block) {
   }
 }
 
+/// Counts gray in blocks: codes of a block are stored first, so that no load waits for a recent
+/// store.
 void count_gray(const DeepSamples& form, const std::uint8_t* in, std::size_t n,
                 const DeepCounters& counters) {
   const Codes codes(form);
@@ -107,6 +109,7 @@ HWY_INLINE void keep_pixel_values(const std::uint8_t* in, std::size_t columns, b
     keep(rest + 2 * i, word);
 }
 
+/// Counts packed pixels in blocks, the v of a block first.
 template <std::size_t kStep>
 void count_rgb_pixels(const std::uint8_t* in, std::size_t n, const DeepCounters& counters) {
   PixelValues<kStep> values;
@@ -137,6 +140,7 @@ HWY_INLINE void keep_values(const YuvValues& values, const YuvRowIn& in, std::si
   }
 }
 
+/// Prefetches a vector of each row that a later step reads.
 template <DeepChroma kChroma, std::size_t kRows>
 HWY_INLINE void prefetch_row(const YuvRowIn& in) {
   for (std::size_t r = 0; r < kRows; ++r)
@@ -145,6 +149,7 @@ HWY_INLINE void prefetch_row(const YuvRowIn& in) {
   if constexpr (kChroma != DeepChroma::pairs) prefetch_ahead(in.cr, kBytes);
 }
 
+/// Counts rows of luma that share chroma, in blocks, the v of a block first.
 template <DeepChroma kChroma, std::size_t kRows>
 void count_yuv_rows(const DeepSamples& form, const YuvRowIn& in, std::size_t n,
                     const DeepCounters& counters) {

@@ -17,6 +17,7 @@ HWY_INLINE V8 as_pairs(V8 v) {
   return hn::Sub(v, hn::BitCast(D8(), first));
 }
 
+/// Counts pairs in two tables in turn: half the increments of count_single().
 HWY_INLINE void count_pairs(const std::uint8_t* pairs, std::size_t bytes, PairTables& tables) {
   for (std::size_t j = 0; j < bytes; j += 8) {
     for (std::size_t k = 0; k < 4; ++k) {
@@ -27,6 +28,7 @@ HWY_INLINE void count_pairs(const std::uint8_t* pairs, std::size_t bytes, PairTa
   }
 }
 
+/// Counts bytes in eight tables in turn; one load of 64 bits for eight bytes.
 HWY_INLINE void count_single(const std::uint8_t* v, std::size_t bytes, SingleTables& tables) {
   for (std::size_t j = 0; j < bytes; j += 8) {
     std::uint64_t eight;
@@ -36,6 +38,7 @@ HWY_INLINE void count_single(const std::uint8_t* v, std::size_t bytes, SingleTab
   }
 }
 
+/// count_single() for any number of bytes.
 HWY_INLINE void count_rest(const std::uint8_t* v, std::size_t n, SingleTables& tables) {
   const std::size_t eights = n / 8 * 8;
   count_single(v, eights, tables);
@@ -80,6 +83,7 @@ HWY_INLINE void count_steps(std::size_t steps, const Counters& counters, const V
   }
 }
 
+/// Prefetches the cache lines from `begin` on.
 HWY_INLINE void prefetch_lines(const std::uint8_t* begin, std::size_t bytes) {
   for (std::size_t line = 0; line < bytes; line += 64)
     hwy::Prefetch(begin + line);
@@ -133,6 +137,7 @@ void count_rgb4(const std::uint8_t* in, std::size_t n, int color, const std::uin
   });
 }
 
+/// v of a vector of columns, limited to M.
 template <std::size_t kRows, bool kShared>
 HWY_INLINE StepValues<kRows> yuv_values(const YuvVectors<1>& k, const YuvRowIn& in) {
   Chroma<kShared, 1> chroma;
@@ -145,6 +150,7 @@ HWY_INLINE StepValues<kRows> yuv_values(const YuvVectors<1>& k, const YuvRowIn& 
   return x;
 }
 
+/// Counts rows of luma that share chroma, kRows vectors in each step; the tail is a copy.
 template <std::size_t kRows, bool kShared>
 void count_yuv_rows(const YuvWeights& weights, const YuvRowIn in, std::size_t n,
                     const YuvRowIn ahead, const Counters& counters) {
@@ -181,6 +187,7 @@ void count_yuv(Sampling sampling, const YuvWeights& k, const YuvRowIn& in, std::
   }
 }
 
+/// Adds pair tables to `counts` and clears them: one pass over 512 KiB.
 void fold_pairs(PairTables& tables, ValueHistogram& counts) {
   const D32 d;
   constexpr std::size_t kLanes = hn::MaxLanes(D32());
@@ -213,6 +220,7 @@ void fold(const Counters& counters, ValueHistogram& counts) {
   }
 }
 
+/// Tests a vector of c at a time.
 std::int32_t first_parted(const GainBounds& bounds, std::int32_t max_c) {
 #if HWY_HAVE_FLOAT64
   // Same products and sums as parted(), in the same precision.

@@ -10,6 +10,8 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
+/// Tests channels 0 to v of a level, a vector of double precision at a time; 256 v - k i is exact
+/// there.
 bool saturates_exactly(const SaturatedLevel& level) {
 #if HWY_HAVE_FLOAT64
   const hn::ScalableTag<double> d;
@@ -37,6 +39,7 @@ bool saturates_exactly(const SaturatedLevel& level) {
 #endif
 }
 
+/// Least and largest term of an arithmetic progression of 32-bit words, a vector at a time.
 WordRange word_range(std::uint32_t at, std::uint32_t step, std::int32_t n) {
   const D32 d;
   constexpr auto kLanes = static_cast<std::int32_t>(kBytes / 4);

@@ -1,5 +1,8 @@
-// SIMD body of hue_rows.h; included once for each target. The arithmetic is that of hue_math.h,
-// operation by operation.
+// SIMD body of hue_rows.h; included once for each target.
+//
+// Lane layout: one colour per lane, in order. Operations and their order are those of hue_math.h,
+// without fused multiply-adds, and quotients are rounded correctly, so that results are bit-exact
+// on all targets.
 #if defined(EQUALUX_HUE_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef EQUALUX_HUE_ROWS_INL_H
 #undef EQUALUX_HUE_ROWS_INL_H
@@ -14,6 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
+/// Plain C++ loops for targets without vectors.
 HueRows target_hue_rows() {
   return scalar_hue_rows();
 }
@@ -41,6 +45,7 @@ HWY_INLINE VF set(float x) {
 constexpr std::int32_t kThirdsBias =
     static_cast<std::int32_t>(0x20000000U - (__builtin_bit_cast(std::uint32_t, 0x1p29F) << 6));
 
+/// cube_root() of a vector.
 HWY_INLINE VF cube_root_vector(VF x) {
   const VF bits = hn::ConvertTo(DF(), hn::BitCast(DI(), x));
   const auto bias = hn::Set(DI(), kThirdsBias);
@@ -54,11 +59,13 @@ HWY_INLINE VF cube_root_vector(VF x) {
   return root;
 }
 
+/// lab_root() of a vector, both branches computed and one selected.
 HWY_INLINE VF lab_root_vector(VF x) {
   const VF straight = hn::Add(hn::Mul(x, set(24389.0F / 3132.0F)), set(16.0F / 116.0F));
   return hn::IfThenElse(hn::Gt(x, set(kRootFrom)), cube_root_vector(x), straight);
 }
 
+/// lab_power() of a vector, both branches computed and one selected.
 HWY_INLINE VF lab_power_vector(VF f) {
   const VF straight = hn::Mul(hn::Sub(f, set(16.0F / 116.0F)), set(3132.0F / 24389.0F));
   const VF cube = hn::Mul(hn::Mul(f, f), f);
@@ -74,6 +81,7 @@ HWY_INLINE VF weighted(VF x, float wx, VF y, float wy, VF z, float wz) {
   return hn::Add(hn::Add(hn::Mul(set(wx), x), hn::Mul(set(wy), y)), hn::Mul(set(wz), z));
 }
 
+/// colour_of() of a vector.
 HWY_INLINE Colours colours_of(VF y, VF root, VF a, VF b) {
   const VF x = lab_power_vector(hn::Add(root, a));
   const VF z = lab_power_vector(hn::Add(root, b));
@@ -82,6 +90,7 @@ HWY_INLINE Colours colours_of(VF y, VF root, VF a, VF b) {
           weighted(x, 0.0529525F, y, -0.2040211F, z, 1.1510686F)};
 }
 
+/// excess_of() of a vector.
 HWY_INLINE VF excess_vector(const Colours& colours) {
   const VF most = hn::Max(hn::Max(colours.red, colours.green), colours.blue);
   const VF least = hn::Min(hn::Min(colours.red, colours.green), colours.blue);
@@ -224,6 +233,8 @@ HWY_INLINE void cut_chroma(Halfway& rows, std::size_t at) {
   }
 }
 
+/// Maps up to kChunk colours: the first part for all, the second, eight steps of search, for those
+/// outside sRGB, packed into full vectors.
 void map_chunk(float* red, float* green, float* blue, const float* gain, std::size_t n) {
   Halfway all;
   for (std::size_t i = 0; i < n; i += kTogether * kLanes)
