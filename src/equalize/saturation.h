@@ -33,34 +33,90 @@ EQUALUX_HD bool changes(const Rule& rule) {
   return rule.factor != kOne || rule.most != kOne;
 }
 
-/// Contrast that the curve gives back at a level, in units of 1 / kOne, rounded half up: its slope
-/// over the gain, v W'(v) / W(v). An even veil over a picture has divided S by that much. Levels
-/// that become black or white together say nothing of the slope beside them and are left out.
-/// `levels` holds W of 0 to `max_value`, at most 255 * 2^22; `max_value` is at least 16.
-EQUALUX_HD std::uint64_t contrast_at(const std::uint32_t* levels, std::uint32_t v,
+/// round(n / d), halves up, for n >= 0 and d > 0 with 2 n + d below 2^63 and a quotient below 2^32.
+/// The quotient in double precision is at most 1 off; the remainder shows it.
+EQUALUX_HD std::int32_t rounded_quotient(std::int64_t n, std::int64_t d) {
+  const std::int64_t twice = 2 * n + d;
+  const std::int64_t divisor = 2 * d;
+  auto quotient =
+      static_cast<std::int64_t>(static_cast<double>(twice) / static_cast<double>(divisor));
+  const std::int64_t rest = twice - quotient * divisor;
+  quotient += (rest >= divisor ? 1 : 0) - (rest < 0 ? 1 : 0);
+  return static_cast<std::int32_t>(quotient);
+}
+
+/// Ends of a curve: the last level that becomes black, 0 if none does, and the first that becomes
+/// as white as the largest level.
+struct Ends {
+  std::uint32_t black;
+  std::uint32_t white;
+};
+/// Ends of a curve of which `blacks` levels have W = 0 and `whites` the W of the largest level.
+EQUALUX_HD Ends ends_of(std::uint32_t blacks, std::uint32_t whites, std::uint32_t max_value) {
+  return {blacks == 0 ? 0 : blacks - 1, max_value + 1 - whites};
+}
+/// Ends as far as they lie within kReach of a level: as good as ends_of() for contrast_at(). Two
+/// binary searches, since on a GPU each step waits for memory.
+EQUALUX_HD Ends ends_near(const std::uint32_t* levels, std::uint32_t v, std::uint32_t max_value) {
+  Ends ends{v < kReach ? 0 : v - kReach, v + kReach > max_value ? max_value : v + kReach};
+  for (std::uint32_t last = v; ends.black < last;) {
+    const std::uint32_t middle = (ends.black + last) / 2;
+    if (levels[middle + 1] == 0) {
+      ends.black = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  for (std::uint32_t first = v; first < ends.white;) {
+    const std::uint32_t middle = (first + ends.white) / 2;
+    if (levels[middle] == levels[max_value]) {
+      ends.white = middle;
+    } else {
+      first = middle + 1;
+    }
+  }
+  return ends;
+}
+
+/// Contrast that the curve gives back at a level, in units of 1 / kOne, rounded half up, at most
+/// kMost: its slope over the gain, v W'(v) / W(v). An even veil over a picture has divided S by
+/// that much. Levels that become black or white together say nothing of the slope beside them and
+/// are left out. `levels` holds W of 0 to `max_value`, at most 255 * 2^22, and never falls;
+/// `max_value` is at least 16.
+EQUALUX_HD std::uint32_t contrast_at(const std::uint32_t* levels, const Ends& ends, std::uint32_t v,
                                      std::uint32_t max_value) {
-  std::uint32_t low = v < kReach ? 0 : v - kReach;
-  std::uint32_t high = v + kReach > max_value ? max_value : v + kReach;
-  while (low < v && levels[low + 1] == 0)
-    ++low;
-  while (high > v && levels[high - 1] == levels[max_value])
-    --high;
+  const std::uint32_t black = ends.black < v ? ends.black : v;
+  const std::uint32_t white = ends.white > v ? ends.white : v;
+  const std::uint32_t low = v > black + kReach ? v - kReach : black;
+  const std::uint32_t high = v + kReach < white ? v + kReach : white;
   if (levels[v] == 0 || levels[high] <= levels[low]) return 0;
   const std::uint64_t rise = std::uint64_t{kOne} * v * (levels[high] - levels[low]);
   const std::uint64_t run = std::uint64_t{high - low} * levels[v];
-  return (2 * rise + run) / (2 * run);
+  if (rise >= kMost * run) return kMost;
+  // The quotient in single precision is at most 1 off; the remainder shows it.
+  const std::uint64_t twice = 2 * rise + run;
+  const std::uint64_t divisor = 2 * run;
+  auto quotient =
+      static_cast<std::uint32_t>(static_cast<float>(twice) / static_cast<float>(divisor));
+  const auto rest = static_cast<std::int64_t>(twice - quotient * divisor);
+  quotient += (rest >= static_cast<std::int64_t>(divisor) ? 1 : 0) - (rest < 0 ? 1 : 0);
+  return quotient;
 }
 
 /// k of a level, in units of 1 / kOne. Arguments as in contrast_at().
-EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels, std::uint32_t v,
-                                   std::uint32_t max_value) {
+EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels, const Ends& ends,
+                                   std::uint32_t v, std::uint32_t max_value) {
   if (rule.most == kOne) return rule.factor;
-  const std::uint64_t contrast = contrast_at(levels, v, max_value);
+  const std::uint32_t contrast = contrast_at(levels, ends, v, max_value);
   const std::uint32_t gained =
-      contrast < kOne ? kOne
-                      : (contrast > rule.most ? rule.most : static_cast<std::uint32_t>(contrast));
+      contrast < kOne ? kOne : (contrast > rule.most ? rule.most : contrast);
   const std::uint32_t k = (rule.factor * gained + kOne / 2) / kOne;
   return k < kMost ? k : kMost;
+}
+
+EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels, std::uint32_t v,
+                                   std::uint32_t max_value) {
+  return factor_at(rule, levels, ends_near(levels, v, max_value), v, max_value);
 }
 
 /// k by the output of a curve: for the level `result`, 0 to `max_value`, k of the level that
@@ -115,18 +171,6 @@ EQUALUX_HD std::int32_t least_above_luma(const YuvWeights& k, std::int32_t u, st
   const Wide blue = Wide{k.blue_u} * u;
   const Wide least = red < green ? (red < blue ? red : blue) : (green < blue ? green : blue);
   return static_cast<std::int32_t>((least + 32768) >> 16);
-}
-
-/// round(n / d), halves up, for n >= 0 and d > 0 with 2 n + d below 2^63 and a quotient below 2^32.
-/// The quotient in double precision is at most 1 off; the remainder shows it.
-EQUALUX_HD std::int32_t rounded_quotient(std::int64_t n, std::int64_t d) {
-  const std::int64_t twice = 2 * n + d;
-  const std::int64_t divisor = 2 * d;
-  auto quotient =
-      static_cast<std::int64_t>(static_cast<double>(twice) / static_cast<double>(divisor));
-  const std::int64_t rest = twice - quotient * divisor;
-  quotient += (rest >= divisor ? 1 : 0) - (rest < 0 ? 1 : 0);
-  return static_cast<std::int32_t>(quotient);
 }
 
 /// q v (1 - f (v - c) / v) of a channel c of a pixel with value v; at most q v, below 2^32.

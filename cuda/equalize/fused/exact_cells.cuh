@@ -7,6 +7,7 @@
 #include "cuda/equalize/fused/cell_reach.cuh"
 #include "cuda/equalize/fused/fused_layouts.cuh"
 #include "cuda/equalize/fused/open_cells.cuh"
+#include "cuda/equalize/fused/saturate.cuh"
 #include "cuda/equalize/fused/saturation_table.cuh"
 #include "src/equalize/saturation.h"
 #include "src/format/pixel_math.h"
@@ -139,22 +140,37 @@ __device__ __forceinline__ void put_sample(const FusedParams& p, const Chunk& ce
   });
 }
 
-/// Decides the cells that the warp has left open, when it has written all its chunks.
-template <typename Layout, typename Chunks, typename Table>
+/// Decides the cells that the block has left open, behind a barrier at which all its chunks are
+/// written. All threads of the block call it.
+template <typename Layout, int kWarps, typename Chunks, typename Table>
 __device__ __forceinline__ void close_cells(const FusedParams& p, const Chunks& chunks,
-                                            const Table& table, const OpenCells& open, int lane) {
+                                            const Table& table, const OpenCells& open, int thread) {
   constexpr int kSamples = Layout::kRows * Layout::kColumns;
   constexpr int kShift = Layout::Cells::kShift;
+  constexpr std::uint32_t kCellsEach = kLanes / kSamples;  // of a warp at a time
   constexpr unsigned kAll = 0xFFFFFFFFU;
-  __syncwarp();
   const std::uint32_t count = open.count();
-  const auto sample = static_cast<std::uint32_t>(lane) % kSamples;
+  const auto sample = static_cast<std::uint32_t>(thread) % kSamples;
+  // Every second warp has luma and the others chroma: the frame's end waits for this.
+  const int warp = thread / kLanes;
+  const bool takes_luma = warp % 2 == 0;
 #pragma unroll 1
-  for (std::uint32_t first = 0; first < count; first += kLanes / kSamples) {
-    const std::uint32_t i = first + static_cast<std::uint32_t>(lane) / kSamples;
+  for (std::uint32_t first = static_cast<std::uint32_t>(warp) / 2 * kCellsEach; first < count;
+       first += kWarps / 2 * kCellsEach) {
+    const std::uint32_t i = first + static_cast<std::uint32_t>(thread) % kLanes / kSamples;
     const OpenCell& cell = open[min(i, count - 1)];
     const WholeChroma chroma(p.yuv, kSamples, cell.chroma & 0xFFFFU, cell.chroma >> 16);
-    const ExactLuma luma(p.weights, table, cell.luma >> (8 * sample) & 0xFFU, chroma);
+    const ExactLuma luma(p.weights, table, cell.samples >> (8 * sample) & 0xFFU, chroma);
+    Chunk place = chunks.cell_at(cell.chunk, cell.column);
+    if (i >= count) place.pixels = 0;
+    if (takes_luma) {
+      const auto column = static_cast<int>(sample) % Layout::kColumns;
+      if (column >= place.pixels) continue;
+      put_sample<Layout>(p, place,
+                         Layout::luma_at(static_cast<int>(sample) / Layout::kColumns, column),
+                         luma.result(table));
+      continue;
+    }
     double shares = luma.share(table);
 #pragma unroll
     for (int step = 1; step < kSamples; step *= 2)
@@ -170,18 +186,30 @@ __device__ __forceinline__ void close_cells(const FusedParams& p, const Chunks& 
       cb = scale_chroma<kShift>(chroma.cb, static_cast<std::uint64_t>(sum));
       cr = scale_chroma<kShift>(chroma.cr, static_cast<std::uint64_t>(sum));
     }
-    if (i >= count) continue;
-    const Chunk place = chunks.cell_at(cell.chunk, cell.column);
-    const auto column = static_cast<int>(sample) % Layout::kColumns;
-    if (column < place.pixels) {
-      put_sample<Layout>(p, place,
-                         Layout::luma_at(static_cast<int>(sample) / Layout::kColumns, column),
-                         luma.result(table));
-    }
     if (sample == 0 && place.pixels != 0) {
       put_sample<Layout>(p, place, Layout::cb_at(0), cb);
       put_sample<Layout>(p, place, Layout::cr_at(0), cr);
     }
+  }
+}
+
+/// Decides the pixels that the block has left open; as close_cells(). Four lanes have a pixel,
+/// three of which a colour each.
+template <typename Layout, int kWarps, typename Chunks, typename Table>
+__device__ __forceinline__ void close_pixels(const FusedParams& p, const Chunks& chunks,
+                                             const Table& table, const OpenCells& open,
+                                             int thread) {
+  constexpr int kLanesEach = 4;
+  const int colour = thread % kLanesEach;
+  if (colour == 3) return;
+  const std::uint32_t count = open.count();
+#pragma unroll 1
+  for (std::uint32_t i = static_cast<std::uint32_t>(thread) / kLanesEach; i < count;
+       i += kWarps * kLanes / kLanesEach) {
+    const OpenCell& cell = open[i];
+    const ExactPixel pixel(table, cell.samples);
+    put_sample<Layout>(p, chunks.cell_at(cell.chunk, cell.column), Layout::kColor + colour,
+                       pixel.result(colour));
   }
 }
 

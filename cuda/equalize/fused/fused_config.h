@@ -16,14 +16,14 @@ struct FusedConfig {
   int slots;        ///< chunks that a warp keeps in shared memory
   int gain_stride;  ///< bytes from one value's gains to the next, 128 or 256: at 256 the value,
                     ///< as it stands in the second byte of a word, is the offset
-  int open_cells;   ///< that a warp keeps for the end of its chunks; see open_cells.cuh
+  int open_cells;   ///< that a block keeps for the end of its chunks; see open_cells.cuh
 
   [[nodiscard]] constexpr int threads() const { return warps * kLanes; }
   /// Tables of counters, side by side in the memory that the gains take later.
   [[nodiscard]] constexpr int tables() const { return gain_stride / (kLanes * 4); }
   [[nodiscard]] constexpr int table_bytes() const { return tables() * kTableBytes; }
   [[nodiscard]] constexpr int ring_bytes() const { return warps * slots * kChunkBytes; }
-  [[nodiscard]] constexpr int open_cell_bytes() const { return warps * open_cells * kVectorBytes; }
+  [[nodiscard]] constexpr int open_cell_bytes() const { return open_cells * kVectorBytes; }
 };
 
 /// Shared memory that a block may have, in KiB (CUDA C++ Programming Guide, "Compute
@@ -37,13 +37,13 @@ constexpr int most_shared_kib(int arch) {
 constexpr FusedConfig fused_config(int arch) {
   switch (most_shared_kib(arch)) {
     case 64:
-      return {4, 3, 128, 32};
+      return {4, 3, 128, 128};
     case 99:
-      return {8, 2, 256, 8};
+      return {8, 2, 256, 64};
     case 163:
-      return {16, 3, 256, 32};
+      return {16, 3, 256, 512};
     default:
-      return {16, 6, 256, 32};
+      return {16, 6, 256, 512};
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/device/value_counter.cuh"
 #include "cuda/equalize/fused/exact_cells.cuh"
@@ -17,8 +18,8 @@
 ///   2. the blocks add their histograms up in device memory, where each waits for all others';
 ///   3. every block makes the gains from the sum;
 ///   4. every warp scales its chunks, last one first: those of the end of pass 1 are still in its
-///      slots, and those before come from L2 as long as they are there. Where saturation changes it
-///      then decides what single precision has left open; see open_cells.cuh.
+///      slots, and those before come from L2 as long as they are there. Where saturation changes
+///      the block then decides what fast arithmetic has left open; see open_cells.cuh.
 ///
 /// Over time, a further block without chunks makes what the next frame needs of the history in the
 /// meantime.
@@ -28,7 +29,7 @@
 namespace equalux::cuda {
 
 static_assert(kConfig.table_bytes() + kConfig.ring_bytes() + kConfig.open_cell_bytes() +
-                  kConfig.warps * sizeof(std::uint32_t) + sizeof(CurveScratch) <=
+                  sizeof(std::uint32_t) + sizeof(CurveScratch) <=
               static_cast<std::size_t>(most_shared_kib(kArch)) * 1024);
 
 using Counter = ValueCounter<kConfig.tables()>;
@@ -134,9 +135,8 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     reinterpret_cast<uint4*>(tables)[i] = uint4{0, 0, 0, 0};
   }
   if (p.shapes_curve && thread == 0) set_up_curve(p, scratch.state);
-  constexpr bool kOpens = kSaturates && Layout::kChroma;
-  __shared__ std::uint32_t open_counts[kOpens ? kConfig.warps : 1];
-  if (kOpens && thread < kConfig.warps) open_counts[thread] = 0;
+  __shared__ std::uint32_t open_count;
+  if (kSaturates && thread == 0) open_count = 0;
   const Chunks chunks(p, ring);
   const auto first = chunks.input(0);
   const auto last = chunks.output(chunks.count() - 1);
@@ -198,17 +198,18 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   }
   if (works) {
     const int lane = thread % kLanes;
-    if constexpr (kOpens) {
-      const int warp = thread / kLanes;
+    if constexpr (kSaturates) {
+      using Table = std::conditional_t<Layout::kChroma, SlopeTable<kConfig.gain_stride>,
+                                       LineTable<kConfig.gain_stride>>;
       auto* cells = reinterpret_cast<OpenCell*>(ring + kConfig.ring_bytes());
-      const OpenCells open(cells + warp * kConfig.open_cells, open_counts + warp,
-                           kConfig.open_cells);
-      const SlopeTable<kConfig.gain_stride> table(tables, scratch, lane, open);
+      const OpenCells open(cells, &open_count, kConfig.open_cells);
+      const Table table(tables, scratch, lane, open);
       apply_chunks(chunks, last, refetched, table);
-      close_cells<Layout>(p, chunks, table, open, lane);
-    } else if constexpr (kSaturates) {
-      const LineTable<kConfig.gain_stride> table(tables, scratch, lane);
-      apply_chunks(chunks, last, refetched, table);
+      __syncthreads();
+      if constexpr (Layout::kChroma)
+        close_cells<Layout, kConfig.warps>(p, chunks, table, open, thread);
+      else
+        close_pixels<Layout, kConfig.warps>(p, chunks, table, open, thread);
     } else {
       const GainTable<kConfig.gain_stride> gains(tables, scratch.chroma, lane);
       apply_chunks(chunks, last, refetched, gains);

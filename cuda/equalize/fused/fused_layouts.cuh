@@ -69,6 +69,7 @@ struct PackedLayout {
   static constexpr bool kChroma = false;
   static constexpr bool kHasParts = false;
   static constexpr int kPixels = kChunkBytes / kBytes;
+  static constexpr int kColumns = 1;
   static constexpr int kSpans = 1;
   static constexpr int capacity(int) { return kChunkBytes; }
   static constexpr int offset(int) { return 0; }
@@ -113,6 +114,7 @@ struct GrayLayout : PackedLayout<1> {
 /// does not matter. Lanes 48 bytes apart meet in no bank.
 struct Rgb3Layout : PackedLayout<3> {
   static constexpr int kLaneBytes = 3 * kVectorBytes;
+  static constexpr int kColor = 0;  ///< first of the three colour bytes
 
   template <typename Counter>
   static __device__ __forceinline__ void count(const FusedParams&, const std::uint8_t* slot,
@@ -140,8 +142,8 @@ struct Rgb3Layout : PackedLayout<3> {
     if constexpr (Gains::kSaturates) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        saturate_pixels<8, 3, 0>(gains, words + 6 * half, [&](int pixel) {
-          return slot + lane * kLaneBytes + 24 * half + 3 * pixel;
+        saturate_pixels<8, 3, kColor>(gains, slot, words + 6 * half, [&](int pixel) {
+          return lane * (kLaneBytes / 3) + 8 * half + pixel;
         });
       }
     } else {
@@ -200,8 +202,8 @@ struct Rgb4Layout : PackedLayout<4> {
     std::uint32_t words[12];
     load_vectors(slot + lane * kVectorBytes, kLanes * kVectorBytes, words);
     if constexpr (Gains::kSaturates) {
-      saturate_pixels<12, 4, kColor>(gains, words, [&](int pixel) {
-        return slot + (pixel / 4 * kLanes + lane) * kVectorBytes + pixel % 4 * 4;
+      saturate_pixels<12, 4, kColor>(gains, slot, words, [&](int pixel) {
+        return (pixel / 4 * kLanes + lane) * 4 + pixel % 4;
       });
     } else {
 #pragma unroll

@@ -23,28 +23,44 @@ __device__ __forceinline__ saturation::Line own_line(const Table& table,
       v - below);
 }
 
-/// A pixel's results from three bytes, whatever the line says, in the bytes of a word.
+/// A pixel whose three colours are the lowest bytes of a word, whatever its line says.
+class ExactPixel {
+ public:
+  template <typename Table>
+  __device__ ExactPixel(const Table& table, std::uint32_t colours) : colours_(colours) {
+    const std::uint32_t most = max(max(colour(0), colour(1)), colour(2));
+    const std::uint32_t below = most - min(min(colour(0), colour(1)), colour(2));
+    v_ = static_cast<std::int32_t>(most);
+    line_ = own_line(table, table.at(most), most, below);
+    f_ = table.factor(v_, static_cast<std::int32_t>(below));
+    level_ = table.level(v_);
+  }
+  /// What becomes of a colour.
+  [[nodiscard]] __device__ std::uint32_t result(int i) const {
+    if (v_ == 0) return 0;
+    const std::uint32_t c = colour(i);
+    const std::uint32_t low = saturation::whole_of_line(saturation::line_value(line_, c));
+    return static_cast<std::uint32_t>(saturation::scaled_above(static_cast<std::int32_t>(low),
+                                                               level_, tone::kCurveBits, f_, v_,
+                                                               static_cast<std::int32_t>(c)));
+  }
+
+ private:
+  [[nodiscard]] __device__ std::uint32_t colour(int i) const { return colours_ >> (8 * i) & 0xFFU; }
+
+  std::uint32_t colours_;
+  std::int32_t v_;
+  saturation::Line line_;
+  saturation::Factor f_;
+  std::uint32_t level_;
+};
+
+/// The results of a pixel, in the bytes of a word.
 template <typename Table>
 __device__ __noinline__ std::uint32_t saturate_pixel_exact(const Table& table,
-                                                           const std::uint8_t* bytes) {
-  const std::uint32_t c[3] = {bytes[0], bytes[1], bytes[2]};
-  const std::uint32_t most = max(max(c[0], c[1]), c[2]);
-  const auto v = static_cast<std::int32_t>(most);
-  if (v == 0) return 0;
-  const std::uint32_t under = most - min(min(c[0], c[1]), c[2]);
-  const saturation::Line line = own_line(table, table.at(most), most, under);
-  const auto below = static_cast<std::int32_t>(under);
-  const saturation::Factor f = table.factor(v, below);
-  std::uint32_t codes = 0;
-#pragma unroll
-  for (int i = 0; i < 3; ++i) {
-    codes |= static_cast<std::uint32_t>(saturation::scaled_above(
-                 static_cast<std::int32_t>(
-                     saturation::whole_of_line(saturation::line_value(line, c[i]))),
-                 table.level(v), tone::kCurveBits, f, v, static_cast<std::int32_t>(c[i])))
-             << (8 * i);
-  }
-  return codes;
+                                                           std::uint32_t colours) {
+  const ExactPixel pixel(table, colours);
+  return pixel.result(0) | pixel.result(1) << 8 | pixel.result(2) << 16;
 }
 
 /// Four results' highest bytes as one word.
@@ -54,11 +70,11 @@ __device__ __forceinline__ std::uint32_t pack_highest(std::uint32_t a, std::uint
 }
 
 /// kPixels pixels of kBytes bytes in words, a multiple of four; colours begin at byte kColor of a
-/// pixel, and a fourth byte is copied. `place_of` says where a pixel stands in the slot. All lanes
-/// of a warp call it.
-template <int kPixels, int kBytes, int kColor, typename Table, typename PlaceOf>
-__device__ __forceinline__ void saturate_pixels(const Table& table, std::uint32_t* words,
-                                                const PlaceOf& place_of) {
+/// pixel, and a fourth byte is copied. `column_of` says which pixel of the slot a pixel is. All
+/// lanes of a warp call it.
+template <int kPixels, int kBytes, int kColor, typename Table, typename ColumnOf>
+__device__ __forceinline__ void saturate_pixels(const Table& table, const std::uint8_t* slot,
+                                                std::uint32_t* words, const ColumnOf& column_of) {
   const auto code = [&](int pixel, int i) { return byte_of(words, pixel * kBytes + kColor + i); };
   const auto most = [&](int p) { return max(max(code(p, 0), code(p, 1)), code(p, 2)); };
   const auto least = [&](int p) { return min(min(code(p, 0), code(p, 1)), code(p, 2)); };
@@ -110,7 +126,12 @@ __device__ __forceinline__ void saturate_pixels(const Table& table, std::uint32_
 #pragma unroll 1
   for (; unsure != 0; unsure &= unsure - 1) {
     const int pixel = __ffs(static_cast<int>(unsure)) - 1;
-    const std::uint32_t exact = saturate_pixel_exact(table, place_of(pixel) + kColor);
+    const int column = column_of(pixel);
+    const std::uint8_t* const bytes = slot + column * kBytes + kColor;
+    const std::uint32_t colours =
+        bytes[0] | std::uint32_t{bytes[1]} << 8 | std::uint32_t{bytes[2]} << 16;
+    if (table.leave_open(colours, static_cast<std::uint32_t>(column))) continue;
+    const std::uint32_t exact = saturate_pixel_exact(table, colours);
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
       const int byte = pixel * kBytes + kColor + i;
@@ -121,6 +142,8 @@ __device__ __forceinline__ void saturate_pixels(const Table& table, std::uint32_
         words[w] = w == byte / 4 ? (words[w] & ~mask) | result : words[w];
     }
   }
+  // Lanes that went apart here would stay so.
+  __syncwarp();
 }
 
 }  // namespace equalux::cuda

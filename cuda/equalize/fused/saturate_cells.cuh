@@ -12,7 +12,7 @@
 /// Cells of YCbCr whose saturation changes; a counterpart of scale_lane() of yuv_cells.cuh. Single
 /// precision: y' = V' - slope (v - y), slope being k V' / v, or V' / (v - m) where that is less,
 /// which takes S to 1, and the gain of chroma. Cells that have a result near a half are left for
-/// the end of the warp's chunks.
+/// the end of the block's chunks.
 ///
 /// Where all channels of a lane's samples lie from black to white, v - y and v - m are those of the
 /// chroma sample, and a luma sample is a look-up, two products and a minimum.
@@ -145,28 +145,31 @@ struct LumaResult {
 template <int kByte, typename Table>
 __device__ __forceinline__ LumaResult luma_inside(const Table& table, std::uint32_t word,
                                                   const CellColour& colour) {
-  const LevelSlope of = table.template at_sum<kByte>(word, colour.place);
+  const LevelSlope of = table.slope_at(table.template place_of_sum<kByte>(word, colour.place));
   // Where v - m is 0 the product is not a number, which no minimum is.
   const float slope = fminf(of.slope, __fmaf_rn(of.level, colour.inverse, colour.minus_base));
   return {__fmaf_rn(-colour.above, slope, of.level), slope};
 }
 
-/// The same where the least channel may lie below black, but not luma: S is 1 or more there, and
-/// its slope that of S = 1. V' is off by 2^-17, the product of slope and distance, 255 at most, by
-/// 2^-22 of itself, and each of two sums by half a last place: less than four last places of the
-/// result.
+/// The same where the least channel may lie below black, but not luma. Where it does, v - m is
+/// above v, S is 1 or more, and the slope that of k = 1 at most: V' / v, the larger of V' / v and
+/// V' / (v - m). As sure as luma_inside(), since V' / v is as sure as a slope of the table.
 template <int kByte, typename Table>
-__device__ __forceinline__ LumaResult luma_dark(const FusedParams& p, const Table& table,
-                                                std::uint32_t word, const CellColour& colour) {
-  const LevelSlope of = table.template at_sum<kByte, true>(word, colour.place);
-  const float v =
-      __fadd_rn(based_byte(&word, kByte), __fadd_rn(colour.above, -based(p.weights.luma_offset)));
-  // V' = 0 times infinity is not a number, which no minimum is.
-  const float slope = fminf(of.slope, __fmul_rn(of.level, fast_inverse(fminf(colour.range, v))));
-  return {__fadd_rn(__fmaf_rn(-colour.above, slope, of.level), p.code_base), slope};
+__device__ __forceinline__ LumaResult luma_dark(const Table& table, std::uint32_t word,
+                                                const CellColour& colour) {
+  const std::uint32_t place = table.template place_of_sum<kByte>(word, colour.place);
+  const LevelSlope of = table.slope_at(place);
+  // Where v - m is 0 the product is not a number, which no maximum is, and chroma is 0, which no
+  // slope changes.
+  const float most =
+      fmaxf(table.gain_at(place).gain, __fmaf_rn(of.level, colour.inverse, colour.minus_base));
+  const float slope = fminf(of.slope, most);
+  return {__fmaf_rn(-colour.above, slope, of.level), slope};
 }
 
-/// Any luma sample; `code` lies above 2^23. As sure as luma_dark().
+/// Any luma sample; `code` lies above 2^23. V' is off by 2^-17, the product of slope and distance,
+/// 255 at most, by 2^-22 of itself, and each of two sums by half a last place: less than four last
+/// places of the result.
 template <typename Table>
 __device__ __forceinline__ LumaResult luma_anywhere(const FusedParams& p, const Table& table,
                                                     float code, const CellColour& colour) {
@@ -175,15 +178,15 @@ __device__ __forceinline__ LumaResult luma_anywhere(const FusedParams& p, const 
   const bool below_black = code < black;
   const float value =
       below_black ? black : fminf(__fadd_rn(code, colour.above), white);  // above 2^23
-  const LevelSlope of = table.at(__float_as_uint(value) - __float_as_uint(black));
-  const float v = __fadd_rn(value, -black);
+  const std::uint32_t place = table.place_of(__float_as_uint(value) - __float_as_uint(black));
+  const LevelGain of = table.gain_at(place);
   const float down = __fadd_rn(value, -code);
   const float below = __fadd_rn(down, -colour.least);
-  // V' = 0 times infinity is not a number, which no minimum is.
-  const float slope =
-      fminf(of.slope, __fmul_rn(of.level, fast_inverse(fminf(fmaxf(below, 0.0f), v))));
+  // V' = 0 times infinity is not a number, which no maximum is.
+  const float most = fmaxf(of.gain, __fmul_rn(of.level, fast_inverse(fmaxf(below, 0.0f))));
+  const float slope = fminf(table.slope_at(place).slope, most);
   // Luma over v, which was clamped there, is scaled as it is without saturation.
-  const float own = down < 0 ? __fmul_rn(of.level, fast_inverse(v)) : slope;
+  const float own = down < 0 ? of.gain : slope;
   const float result = __fadd_rn(__fmaf_rn(-down, own, of.level), p.code_base);
   // Of luma below black, which stays what it is, any number between two codes.
   return {below_black ? __fadd_rn(__fadd_rn(code, -based(0)), 256.5f) : result, slope};
@@ -223,7 +226,7 @@ __device__ __forceinline__ void saturate_cells(const FusedParams& p, const std::
           if constexpr (kChannels == Channels::inside) {
             luma = luma_inside<kByte>(table, codes, own);
           } else if constexpr (kChannels == Channels::dark) {
-            luma = luma_dark<kByte>(p, table, codes, own);
+            luma = luma_dark<kByte>(table, codes, own);
           } else {
             luma = luma_anywhere(p, table, based_byte(&codes, kByte), own);
           }

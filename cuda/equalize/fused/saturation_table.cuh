@@ -19,14 +19,25 @@ template <int kStride>
 class LineTable {
  public:
   static constexpr bool kSaturates = true;
-  [[nodiscard]] __device__ __forceinline__ const LineTable& in_chunk(std::uint32_t) const {
-    return *this;
-  }
 
-  __device__ LineTable(const std::uint8_t* table, const CurveScratch& scratch, int lane)
+  __device__ LineTable(const std::uint8_t* table, const CurveScratch& scratch, int lane,
+                       const OpenCells& open)
       : table_(table),
         scratch_(scratch),
+        open_(open),
         mine_(static_cast<std::uint32_t>(lane) % kCopies * kEntry) {}
+
+  /// The same, for pixels of a chunk.
+  [[nodiscard]] __device__ __forceinline__ LineTable in_chunk(std::uint32_t chunk) const {
+    LineTable table = *this;
+    table.chunk_ = chunk;
+    return table;
+  }
+  /// Leaves a pixel at a column of the chunk for the end; false where there is no room.
+  [[nodiscard]] __device__ __forceinline__ bool leave_open(std::uint32_t colours,
+                                                           std::uint32_t column) const {
+    return open_.add({colours, 0, chunk_, column});
+  }
 
   /// The line of a value.
   [[nodiscard]] __device__ __forceinline__ saturation::Line at(std::uint32_t v) const {
@@ -69,18 +80,26 @@ class LineTable {
 
   const std::uint8_t* table_;
   const CurveScratch& scratch_;
+  OpenCells open_;
   std::uint32_t mine_;
+  std::uint32_t chunk_ = 0;
 };
 
 /// What channels of a value v become: level - slope (v - c), as long as k takes S to 1 at most.
 struct LevelSlope {
-  float level;  ///< V', 0 for v = 0
+  float level;  ///< V' above the base on which results stand; V' = 0 for v = 0
   float slope;  ///< k V' / v, which is the gain of chroma
 };
 
-/// The same for YCbCr, whose chroma needs the slope as a gain: two numbers in single precision,
-/// once with V' and once with the base in it. A warp reads eight bytes a lane in two halves: with
-/// 256 bytes for each value there are copies enough to keep the lanes of either out of each other's
+/// Numbers of a value v of which the least channel lies below black, or that was clamped.
+struct LevelGain {
+  float level;  ///< V', 0 for v = 0
+  float gain;   ///< V' / v, 1 for v = 0
+};
+
+/// Table for YCbCr, whose chroma needs the slope as a gain: two pairs of numbers in single
+/// precision for each value. A warp reads eight bytes a lane in two halves: with 256 bytes for each
+/// value there are copies enough of either pair to keep the lanes of a half out of each other's
 /// banks.
 template <int kStride>
 class SlopeTable {
@@ -104,11 +123,21 @@ class SlopeTable {
   template <typename Layout>
   [[nodiscard]] __device__ __forceinline__ bool leave_open(const std::uint8_t* slot,
                                                            int column) const {
-    return open_.add<Layout>(slot, chunk_, column);
+    return open_.add(cell_in_slot<Layout>(slot, chunk_, column));
   }
 
-  [[nodiscard]] __device__ __forceinline__ LevelSlope at(std::uint32_t v) const {
-    return entry(v * kStride + mine_ + kHalf);
+  /// Place of a value's entry.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place_of(std::uint32_t v) const {
+    return v * kStride + mine_;
+  }
+  /// Entry at a place.
+  [[nodiscard]] __device__ __forceinline__ LevelSlope slope_at(std::uint32_t place) const {
+    const float2 entry = *reinterpret_cast<const float2*>(table_ + place);
+    return {entry.x, entry.y};
+  }
+  [[nodiscard]] __device__ __forceinline__ LevelGain gain_at(std::uint32_t place) const {
+    const float2 entry = *reinterpret_cast<const float2*>(table_ + place + kHalf);
+    return {entry.x, entry.y};
   }
   /// The place of what stands in `bits` less kBase and more.
   template <std::uint32_t kBase>
@@ -116,15 +145,12 @@ class SlopeTable {
                                                                      std::int32_t more) const {
     return bits * kStride + (mine_ - kBase * kStride + static_cast<std::uint32_t>(more) * kStride);
   }
-  /// The entry of byte kByte of a word and the value that `above` is the place of; its level has
-  /// the base in it unless kBare.
-  template <int kByte, bool kBare = false>
-  [[nodiscard]] __device__ __forceinline__ LevelSlope at_sum(std::uint32_t word,
-                                                             std::uint32_t above) const {
+  /// Place of the sum of byte kByte of a word and the value that `above` is the place of.
+  template <int kByte>
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place_of_sum(std::uint32_t word,
+                                                                      std::uint32_t above) const {
     constexpr unsigned kFactor = kByte % 2 == 0 ? kStride : static_cast<unsigned>(kStride) << 16;
-    const std::uint32_t place =
-        kByte < 2 ? __dp2a_lo(kFactor, word, above) : __dp2a_hi(kFactor, word, above);
-    return entry(place + (kBare ? kHalf : 0));
+    return kByte < 2 ? __dp2a_lo(kFactor, word, above) : __dp2a_hi(kFactor, word, above);
   }
   /// W, with tone::kCurveBits.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t level(std::int32_t v) const {
@@ -150,17 +176,16 @@ class SlopeTable {
   }
 
   /// Fills the row of a value.
-  static __device__ __forceinline__ void fill(std::uint8_t* table, unsigned v, LevelSlope of,
-                                              float base) {
+  static __device__ __forceinline__ void fill(std::uint8_t* table, unsigned v,
+                                              const LevelSlope& slope, const LevelGain& gain) {
     constexpr unsigned kVectors = kHalf / kVectorBytes;
-    const float based = __fadd_rn(of.level, base);
     std::uint8_t* row = table + v * kStride;
     // Neighbouring values begin at different banks.
 #pragma unroll
     for (unsigned i = 0; i < kVectors; ++i) {
       std::uint8_t* to = row + (i + v) % kVectors * kVectorBytes;
-      *reinterpret_cast<float4*>(to) = float4{based, of.slope, based, of.slope};
-      *reinterpret_cast<float4*>(to + kHalf) = float4{of.level, of.slope, of.level, of.slope};
+      *reinterpret_cast<float4*>(to) = float4{slope.level, slope.slope, slope.level, slope.slope};
+      *reinterpret_cast<float4*>(to + kHalf) = float4{gain.level, gain.gain, gain.level, gain.gain};
     }
   }
 
@@ -170,11 +195,6 @@ class SlopeTable {
   static constexpr std::uint32_t kCopies = kHalf / kEntry;
   static_assert(kCopies <= kLanes / 2);
 
-  [[nodiscard]] __device__ __forceinline__ LevelSlope entry(std::uint32_t place) const {
-    const float2 entry = *reinterpret_cast<const float2*>(table_ + place);
-    return {entry.x, entry.y};
-  }
-
   const std::uint8_t* table_;
   const CurveScratch& scratch_;
   OpenCells open_;
@@ -182,19 +202,39 @@ class SlopeTable {
   std::uint32_t chunk_ = 0;
 };
 
+/// Ends of the curve in the scratch. All threads of the block call it.
+template <int kThreads>
+__device__ __forceinline__ saturation::Ends ends_of_curve(const CurveScratch& s,
+                                                          std::uint32_t max_value) {
+  const std::uint32_t most = s.cdf[max_value];
+  int blacks = 0;
+  int whites = 0;
+#pragma unroll
+  for (std::uint32_t first = 0; first < 256; first += kThreads) {
+    const std::uint32_t v = first + threadIdx.x;
+    const bool counts = v <= max_value;
+    blacks += __syncthreads_count(counts && s.cdf[v] == 0);
+    whites += __syncthreads_count(counts && s.cdf[v] == most);
+  }
+  return saturation::ends_of(static_cast<std::uint32_t>(blacks), static_cast<std::uint32_t>(whites),
+                             max_value);
+}
+
 /// Fills `table` after make_frame_curve(), as make_gain_table() does for gains, and what the table
 /// needs of the scratch. The curve is not plain.
 template <int kThreads, int kStride, bool kChroma>
 __device__ __forceinline__ void make_saturation_table(const FusedParams& p, CurveScratch& s,
                                                       std::uint8_t* table) {
   const auto max_value = static_cast<std::uint32_t>(p.weights.luma_max);
+  saturation::Ends ends{};
+  if (p.tone.saturation.most != saturation::kOne) ends = ends_of_curve<kThreads>(s, max_value);
   constexpr double kPerLevel = 1.0 / (1U << tone::kCurveBits);
   constexpr double kPerFactor = 1.0 / saturation::kOne;
 #pragma unroll 1
   for (std::uint32_t v = threadIdx.x; v <= max_value; v += kThreads) {
-    const std::uint32_t k = p.factors != nullptr
-                                ? __ldg(p.factors + v)
-                                : saturation::factor_at(p.tone.saturation, s.cdf, v, max_value);
+    const std::uint32_t k =
+        p.factors != nullptr ? __ldg(p.factors + v)
+                             : saturation::factor_at(p.tone.saturation, s.cdf, ends, v, max_value);
     const double inverse = s.ratio[v];
     s.factors[v] = static_cast<std::uint16_t>(k);
     if constexpr (kChroma) {
@@ -204,13 +244,14 @@ __device__ __forceinline__ void make_saturation_table(const FusedParams& p, Curv
       s.chroma[v] = gain_48(exact, ratio, unit) >> 8;
       // A pixel of v = 0 has no S to gain: either its chroma is 0 too, or its least channel lies
       // below black.
-      LevelSlope entry{0, fminf(static_cast<float>(k * kPerFactor), 1.0f)};
+      LevelGain gain{0, 1};
+      float slope = fminf(static_cast<float>(k * kPerFactor), 1.0f);
       // Off by 2^-24 of themselves at most.
       if (v != 0) {
-        entry = {static_cast<float>(s.cdf[v] * kPerLevel),
-                 static_cast<float>(ratio * k * kPerFactor)};
+        gain = {static_cast<float>(s.cdf[v] * kPerLevel), static_cast<float>(ratio)};
+        slope = static_cast<float>(ratio * k * kPerFactor);
       }
-      SlopeTable<kStride>::fill(table, v, entry, p.code_base);
+      SlopeTable<kStride>::fill(table, v, {__fadd_rn(gain.level, p.code_base), slope}, gain);
     } else {
       LineTable<kStride>::fill(table, v, saturation::line_of(k, s.cdf[v], v, inverse));
       // From here on its own thread's word alone has been read.
