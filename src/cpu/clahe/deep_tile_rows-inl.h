@@ -53,6 +53,7 @@ constexpr float kRounding = 12582912.0F;
 HWY_INLINE VI16 centred(V16 words) {
   return hn::BitCast(DI16(), hn::Xor(words, hn::Set(D16(), std::uint16_t{0x8000})));
 }
+/// Low words of lanes of even and odd columns, in order.
 HWY_INLINE V16 join_words(V32 even, V32 odd) {
   return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16>(odd)), hn::BitCast(D16(), even));
 }
@@ -61,12 +62,15 @@ HWY_INLINE V16 join_words(V32 even, V32 odd) {
 struct Halves {
   VS even, odd;
 };
+/// Words as floats, which is exact.
 HWY_INLINE Halves numbers_of(V16 words) {
   const V32 lanes = hn::BitCast(D32(), words);
   const auto number = [](V32 x) HWY_ATTR { return hn::ConvertTo(DS(), hn::BitCast(DI32(), x)); };
   return {number(hn::And(lanes, hn::Set(D32(), 0xFFFFu))), number(hn::ShiftRight<16>(lanes))};
 }
 
+/// Mixes levels of two rows of tiles by multiply-add of pairs of words, rounded half up. Words are
+/// signed there, so that 2^15 is subtracted first and restored in the sum.
 void mix(const DeepTileLevels& above, const DeepTileLevels& below, std::uint32_t of_below,
          DeepTileLevels& mixed) {
   const D16 d;
@@ -311,6 +315,7 @@ HWY_INLINE void store_bytes(V16 levels, std::uint8_t* to) {
   hn::StoreU(hn::DemoteTo(d, hn::BitCast(DI16(), levels)), d, to);
 }
 
+/// Coarse level of each pixel: its v shifted to 8 bits.
 void coarse_pixels(const DeepSamples& form, const RgbLayout& pixel, const std::uint8_t* in,
                    std::size_t n, std::uint8_t* levels) {
   const Codes codes(form);
@@ -354,6 +359,7 @@ HWY_INLINE V16 above_luma(const YuvValues& values, const YuvRowIn& in) {
   return values.above(chroma);
 }
 
+/// Coarse level of each luma sample: its v shifted to 8 bits; the tail is a copy.
 template <DeepChroma kChroma, std::size_t kRows>
 void coarse_yuv_rows(const DeepSamples& form, const YuvRowIn& in, std::size_t n,
                      std::uint8_t* const levels[2]) {
@@ -383,6 +389,8 @@ void coarse_yuv(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
   });
 }
 
+/// Scales pixels in blocks: positions of all values first, then look-ups, so that no load waits for
+/// a recent store.
 void apply_pixels(const deep_tiles::Form& form, const RgbLayout& pixel, const DeepTileSpan& span,
                   const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   const Codes codes(form.samples);
@@ -435,6 +443,8 @@ class ScaledChroma {
   VS middle_, base_, least_, most_;
 };
 
+/// Scaler of the columns of a span: luma by the gain of its v, chroma by the mean gain of the luma
+/// that it covers.
 template <DeepChroma kChroma, std::size_t kRows>
 class YuvTiles {
  public:
@@ -490,6 +500,7 @@ class YuvTiles {
   VS black_;
 };
 
+/// Scales columns in blocks, as apply_pixels(); the tail is a copy.
 template <DeepChroma kChroma, std::size_t kRows>
 void apply_yuv_rows(const deep_tiles::Form& form, const DeepTileSpan& span, const YuvRowIn& in,
                     std::size_t n, const YuvRowOut& out) {

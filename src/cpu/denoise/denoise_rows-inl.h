@@ -14,6 +14,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
 
+/// Plain C++ loops for targets without vectors.
 DenoiseRows target_denoise_rows() {
   return scalar_denoise_rows();
 }
@@ -221,6 +222,7 @@ HWY_INLINE std::size_t for_overlapping_vectors(std::size_t n, Step step) {
   return n;
 }
 
+/// Samples to 14 bits: a shift after a mask, a deinterleaving load or a shift that aligns words.
 void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
           std::int16_t* out) {
   const DU du;
@@ -262,6 +264,8 @@ void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
                              n - done, out + done);
 }
 
+/// 14 bits back to samples, rounded half up. Interleaved samples of other components are read and
+/// written back.
 void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n,
            std::uint8_t* out) {
   const DU du;
@@ -341,6 +345,8 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
                               out + done * static_cast<std::size_t>(step));
 }
 
+/// One row of the block in a vector: second differences along x by three unaligned loads, then
+/// along y in lanes of 32 bits.
 NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
   static_assert(kNoiseBlock == 8);
   const hn::CappedTag<std::int16_t, kNoiseBlock> d;
@@ -395,6 +401,7 @@ HWY_INLINE hn::Vec<DU> pair_sums(V first, V second) {
 #endif
 }
 
+/// Sums of two rows, then of neighbouring lanes.
 void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
   // Sums of two rows of 14-bit samples fit in 15 bits, those of four samples in 16 bits unsigned.
   const auto rows = [&](std::size_t at) HWY_ATTR {
@@ -407,6 +414,7 @@ void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, 
   }
 }
 
+/// Copies rows of kCopied samples, in whole vectors.
 void copy_rows(const std::int16_t* first, std::ptrdiff_t stride, int height, int y, int rows,
                std::int16_t* out) {
   constexpr int kStep = HWY_MIN(static_cast<int>(kLanes), kCopied);
@@ -423,6 +431,7 @@ using DW = hn::CappedTag<std::int16_t, SampleWindow::kSide>;
 using DW32 = hn::RepartitionToWide<DW>;
 constexpr std::size_t kWindowLanes = hn::MaxLanes(DW());
 
+/// Five sums of products over a window by multiply-add of pairs of 16-bit lanes (pmaddwd).
 SlopeSums slopes(SampleWindow now, SampleWindow then) {
   const DW d;
   const DW32 d32;
@@ -467,6 +476,7 @@ HWY_INLINE hn::Vec<Tag> tapped(Tag d, const hn::Vec<Tag> (&taps)[kTaps], At at) 
   return hn::Min(hn::Max(sum, hn::Zero(d)), hn::Set(d, std::int16_t{kSampleMost}));
 }
 
+/// Broadcasts each tap to a vector.
 template <typename Tag>
 HWY_INLINE void spread(Tag d, const Taps& taps, hn::Vec<Tag> (&all)[kTaps]) {
   for (std::size_t k = 0; k < kTaps; ++k)
@@ -490,6 +500,8 @@ class LaneSum {
   hn::Vec<DW32> more_;  // second accumulator, used on some targets
 };
 
+/// Sum of absolute differences of a window, two rows at a time: magnitudes of 14-bit samples sum to
+/// less than 2^15.
 int difference(SampleWindow a, SampleWindow b) {
   const DW d;
   LaneSum sum;
@@ -528,6 +540,8 @@ WindowDifference differences(SampleWindow a, SampleWindow b, int limit) {
   });
 }
 
+/// Interpolates across into a window on the stack, then down as the sums need it: six products of
+/// 16 bits for each sample and direction.
 WindowDifference moved_differences(SampleWindow a, SampleWindow b, const Taps* across,
                                    const Taps* down, int limit) {
   constexpr int kSide = SampleWindow::kSide;
@@ -605,6 +619,7 @@ void interpolate(const std::int16_t* in, std::ptrdiff_t stride, const Taps* acro
   }
 }
 
+/// Copies weights; with `between` through weight_between(), all in lanes of bytes.
 void move_weights(const std::uint8_t* weight, std::ptrdiff_t stride, bool between, std::size_t n,
                   int rows, std::uint8_t* out, std::ptrdiff_t out_stride) {
   const DAll d;
@@ -625,6 +640,7 @@ void move_weights(const std::uint8_t* weight, std::ptrdiff_t stride, bool betwee
   }
 }
 
+/// Sums of 14-bit samples and drifts fit in 16 bits; the result is limited to a sample.
 void lighten(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,
              std::int16_t* out) {
   for (std::size_t i = 0; i < n; i += kLanes) {
@@ -633,6 +649,7 @@ void lighten(const std::int16_t* estimate, const std::int16_t* drift, std::size_
   }
 }
 
+/// Two vectors of samples for one of weights: look-ups in bytes, products of 16 bits (pmulhrsw).
 void deviations(const std::int16_t* sample, const std::int16_t* estimate,
                 const std::uint8_t* weight, const LevelCurve& inverse, std::size_t n,
                 std::int8_t* out) {
@@ -702,6 +719,8 @@ struct ColumnSums {
   }
 };
 
+/// Sums of 5 x 5 deviations in two passes over a stretch: five rows, then five columns. Even and
+/// odd columns are in separate lanes of 16 bits, which hold sums of 25 numbers of at most 127.
 void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
   const DAllSigned d;
   const DAll bytes;
@@ -755,6 +774,8 @@ HWY_INLINE V pair_sums(VAll bytes) {
 #endif
 }
 
+/// Mean change of the luma that each chroma sample covers: two rows, equal where there is only one,
+/// and one or two columns.
 void join(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std::size_t n,
           std::uint8_t* change) {
   const DAll d;
@@ -775,6 +796,7 @@ void join(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std
   }
 }
 
+/// Weights in vectors of bytes, estimates in two vectors of 16 bits.
 void update(const std::int16_t* sample, const std::int16_t* estimate, const std::uint8_t* weight,
             const std::uint8_t* change, int most, std::size_t n, std::int16_t* new_estimate,
             std::uint8_t* new_weight) {
@@ -948,6 +970,8 @@ class Reaches {
   HWY_ALIGN std::int16_t reaches_[kStretch];
 };
 
+/// Two vectors of samples at a time: pulls in bytes where every reach is at most 127, that is,
+/// where little noise is left, else in lanes of 16 bits.
 void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const LevelCurve& sigma,
             int spatial, std::size_t n, std::int16_t* out) {
   const D d;
@@ -976,6 +1000,7 @@ void smooth(const Rows5<std::int16_t>& rows, const std::uint8_t* weight, const L
   }
 }
 
+/// One product of 16 bits (pmulhrsw) for each sample.
 void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t* out) {
   for (std::size_t i = 0; i < n; i += kLanes) {
     const V now = hn::LoadU(D(), sample + i);

@@ -113,6 +113,8 @@ class Scale {
   VF base_;
 };
 
+/// Scales gray by a table of results, in blocks: codes first, then look-ups in place, then stores
+/// of whole vectors.
 void apply_gray(const DeepSamples& form, const DeepGains& gains, Stores stores,
                 const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   const std::uint16_t* words = gains.words.data();
@@ -201,6 +203,7 @@ struct Quads {
   bool colour_first_;
 };
 
+/// Scales packed pixels in blocks, v of a block first; the tail is a copy.
 template <Stores kStores, typename Pixels>
 HWY_INLINE void scale_pixels(const DeepGains& gains, const Pixels& scale, int first,
                              const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
@@ -403,6 +406,7 @@ class YuvScaler {
   Chroma chroma_;
 };
 
+/// Scales columns in blocks, v of a block first.
 template <DeepChroma kChroma, std::size_t kRows, bool kSixteen, Stores kStores>
 void apply_yuv_rows(const DeepSamples& form, const DeepGains& gains, const YuvRowIn& in,
                     std::size_t n, const YuvRowOut& out) {

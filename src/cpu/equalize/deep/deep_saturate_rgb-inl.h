@@ -22,6 +22,7 @@ HWY_INLINE void look_up_lines(const DeepLine* lines, const std::uint16_t* v, VF&
   look_up_entries([&](std::size_t i) HWY_ATTR { return &lines[v[4 * kStep * i]].value; }, value,
                   slope);
 }
+/// Lines of as many values as a vector has words.
 template <std::size_t kStep = 1>
 HWY_INLINE Lines look_up_line_words(const DeepLine* lines, const std::uint16_t* v) {
   Lines l;
@@ -160,6 +161,8 @@ class SaturatedQuads : SaturatedColours {
   bool colour_first_;
 };
 
+/// Scales pixels in blocks, v of a block first. A vector with a doubtful result is scaled again
+/// with a mask of the lanes that may be wrong and, if doubts remain, by the plain loop.
 template <typename Pixels>
 void saturate_pixels(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains,
                      const DeepSaturation& saturation, Stores stores, const std::uint8_t* in,

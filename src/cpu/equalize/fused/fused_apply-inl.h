@@ -20,6 +20,7 @@ HWY_INLINE void store(hn::Vec<D> v, D d, std::uint8_t* out) {
     hn::Stream(v, d, out);
   }
 }
+/// Streams kVectors vectors; both addresses are aligned to vectors.
 template <int kVectors>
 HWY_INLINE void stream_bytes(const std::uint8_t* bytes, std::uint8_t* out) {
   const D8 d;

@@ -178,6 +178,7 @@ HWY_INLINE void scale_blocks(const GainTables& tables, const Form& form, const s
   std::memcpy(out + kStep * done, rest_out, kStep * (n - done));
 }
 
+/// scale_blocks(), with streaming stores where `out` is aligned.
 template <typename Form>
 HWY_INLINE void scale_stored(const GainTables& tables, Stores stores, const Form& form,
                              const std::uint8_t* in, std::size_t n, std::uint8_t* out) {

@@ -78,6 +78,7 @@ struct ChannelSlopes {
     return hn::NegMulAdd(step[i], under, part_of(start, i));
   }
 };
+/// Result of a channel after its gain, or of its line.
 HWY_INLINE Scaled finished(const LevelGains& g, std::size_t i, VF part) {
   return scaled_part(part, part_of(g.gain, i));
 }
@@ -133,6 +134,8 @@ HWY_NOINLINE void redo_pixels(const SaturatedGains& gains, const RgbLayout& at,
               [&](std::size_t i) { saturate_rgb(gains, at, in + kStep * i, 1, out + kStep * i); });
 }
 
+/// Scales a row, three vectors in flight. Vectors in which S cannot reach 1 take the short body,
+/// those with a doubtful pixel are corrected by redo_pixels().
 template <std::size_t kStep, bool kUniform, bool kLimits>
 void saturate_pixels(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
                      const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
@@ -207,6 +210,7 @@ void saturate_pixels(const SaturatedGains& gains, Stores stores, const RgbLayout
   std::memcpy(out + kStep * done, rest_out, kStep * (n - done));
 }
 
+/// saturate_pixels() by layout and kind of gains.
 void saturate_floats(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
                      const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   with_kinds(gains, [&](auto uniform, auto limits) {
@@ -343,6 +347,8 @@ HWY_INLINE void saturate_row_by(SaturateSome some, const SaturatedGains& gains, 
 }
 #endif
 
+/// Saturates a row by the fastest loop that the target has for these gains: words, lines, lanes,
+/// else floats.
 void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
                       const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
 #if EQUALUX_SATURATED_LINES

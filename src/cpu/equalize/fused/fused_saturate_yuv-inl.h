@@ -180,6 +180,7 @@ struct ScaledLuma {
   VF gain;
   FloatMask limited;
 };
+/// Luma scaled by a gain and the common k, or less where S would pass 1.
 template <bool kLimits>
 HWY_INLINE ScaledLuma scaled_luma(const LevelGains& g, const LumaScale& by, std::size_t i,
                                   VF inverse) {
@@ -196,6 +197,7 @@ HWY_INLINE ScaledLuma scaled_luma(const LevelGains& g, const LumaScale& by, std:
   result.gain = hn::Mul(gain, factor);
   return result;
 }
+/// Luma scaled by a line, or by less slope where S would pass 1.
 template <bool kLimits>
 HWY_INLINE ScaledLuma scaled_luma(const LevelLines& lines, const LumaScale& by, std::size_t i,
                                   VF inverse) {
@@ -419,6 +421,7 @@ struct ScaledChroma {
   }
 };
 
+/// True where no result is nearer to a half than `sure` allows.
 HWY_INLINE bool all_sure(VF distance, float sure = kSureSaturated) {
   return hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), sure)));
 }
@@ -470,6 +473,7 @@ struct CellColours {
   VF range;    ///< v - m, or 1 where that is 0
   VF inverse;  ///< reciprocal of range
 };
+/// Makes the colours of a vector's chroma samples: one division for each lane of chroma.
 template <bool kShared, typename Started>
 HWY_INLINE void make_cells(const Started& luma, CellColours (&cells)[kChromaParts<kShared>]) {
   // Gray counts as if its channels were 1 apart: at v = 0 the quotient would not exist.
@@ -761,6 +765,7 @@ HWY_NOINLINE void saturate_vector(const LumaSaturation<kRows, kShared, kUniform>
                              {{before[0], before[1]}, chroma[0], chroma[1]}, out);
 }
 
+/// Scales rows of luma that share chroma, with several vectors in flight; the tail is a copy.
 template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
                        const std::uint64_t* gain48, Stores stores, const YuvRowIn in, std::size_t n,

@@ -248,6 +248,8 @@ struct Started : Ready<kRows, kShared, kUnits> {
 template <std::size_t kRows, bool kShared>
 using StartedRow = Started<kRows, kShared, kGainUnits<kRows, kShared>, RowLookup>;
 
+/// Scales a vector of columns: luma by its gains, chroma by their mean. Single precision rounds
+/// chroma right except near halves, which correct_chroma() recomputes in integers.
 template <Stores kStores, std::size_t kRows, bool kShared>
 HWY_INLINE void apply_vector(const YuvVectors<kGainUnits<kRows, kShared>>& k,
                              const GainTables& gains, const RowLookup& lookup,
