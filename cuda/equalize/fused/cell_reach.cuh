@@ -5,19 +5,19 @@
 #include "cuda/device/yuv_cells.cuh"
 #include "cuda/equalize/fused/fused_params.h"
 
-/// Which channels the chroma of a cell gives beside its luma.
+/// Channels of a cell relative to its luma, which follow from its chroma alone.
 namespace equalux::cuda {
 
-/// Where the largest and the least channel of a cell lie against luma, in the lowest bits of
-/// kIntegerBase; the least lies at 0 or below.
+/// Offsets of a cell's largest and least channel to its luma, as the lowest bits of floats at
+/// kIntegerBase. The least one is 0 or below.
 struct CellReach {
   std::uint32_t most;
   std::uint32_t least;
 };
 
-/// As value_above_luma() and least_above_luma(), for chroma that is divided by the samples of a
-/// cell and weights that are made for that. All sums are multiples of 2^-16 below 2^8, which single
-/// precision holds exactly.
+/// Computes value_above_luma() and least_above_luma() once for a whole cell. `u` and `w` are chroma
+/// divided by the samples of a cell, for which the weights `k` make up. Exact: all sums are
+/// multiples of 2^-16 below 2^8, which single precision holds.
 __device__ __forceinline__ CellReach reach_of(const YuvFloats& k, float u, float w) {
   const float red = __fmaf_rn(w, k.red_w, 0.5f);
   const float green = __fmaf_rn(u, k.minus_green_u, __fmaf_rn(w, k.minus_green_w, 0.5f));

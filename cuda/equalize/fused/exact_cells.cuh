@@ -12,18 +12,18 @@
 #include "src/equalize/saturation.h"
 #include "src/format/pixel_math.h"
 
-/// Cells of YCbCr whose saturation changes, exactly: in double precision, and where that does not
-/// decide, in whole numbers. Rare, so short rather than fast.
+/// Exact change of saturation of YCbCr cells: in double precision, and in whole numbers where that
+/// does not decide. Such cells are rare, so that the code is short rather than fast.
 namespace equalux::cuda {
 
 /// Chroma of a cell, in whole numbers.
 struct WholeChroma {
   std::uint32_t cb;
   std::uint32_t cr;
-  std::int32_t above;  ///< of the largest channel against luma
+  std::int32_t above;  ///< largest channel less luma; `least` likewise
   std::int32_t least;
 
-  /// `samples` is the number of the cell's, by which the weights are larger.
+  /// `samples` is the number of samples in a cell, by which the weights are larger.
   __device__ WholeChroma(const YuvFloats& k, int samples, std::uint32_t cb, std::uint32_t cr)
       : cb(cb), cr(cr) {
     const float scale = 1.0f / static_cast<float>(samples);
@@ -34,7 +34,7 @@ struct WholeChroma {
   }
 };
 
-/// A luma sample in whole numbers, and what becomes of it.
+/// Luma sample in whole numbers, and its result.
 class ExactLuma {
  public:
   template <typename Table>
@@ -46,20 +46,20 @@ class ExactLuma {
         f_(table.factor(v_, v_ - y_ - chroma.least)),
         offset_(static_cast<std::uint32_t>(k.luma_offset)) {}
 
-  /// Double precision is off by less than 2^-43, and what is not a half is at least 2^-39 away from
-  /// one, as f has a denominator of 256 at most.
+  /// Result of the sample. Double precision is off by less than 2^-43; a result that is not a half
+  /// is at least 2^-39 away from one, as f has a denominator of 256 at most.
   template <typename Table>
   [[nodiscard]] __device__ std::uint32_t result(const Table& table) const {
     if (v_ == 0) return code_;
     constexpr double kPerLevel = 1.0 / (1U << tone::kCurveBits);
     const double inverse = table.inverse(v_);
-    // Luma over v, which was clamped there, is scaled as it is without saturation.
+    // Luma above v, which was clamped, is scaled as without a change of saturation.
     const double part =
         y_ >= v_ ? y_ * inverse : __fma_rn(-table.ratio_of(f_) * inverse, v_ - y_, 1.0);
     return offset_ + static_cast<std::uint32_t>(
                          __double2int_rd(table.level(v_) * kPerLevel * part + (0.5 + 0x1p-41)));
   }
-  /// What it adds to the gains of chroma, in 2^-40.
+  /// Share of the sample in the gain of chroma, in 2^-40.
   template <typename Table>
   [[nodiscard]] __device__ double share(const Table& table) const {
     return static_cast<double>(table.share(v_)) * table.ratio_of(f_);
@@ -77,12 +77,12 @@ class ExactLuma {
   std::uint32_t offset_;
 };
 
-/// 128 + c times the mean of 2^kShift gains, of which `shares` is the sum, rounded and clamped;
-/// `unsure` where that may be on the wrong side of a half.
+/// Rounds and clamps 128 + c times the mean of 2^kShift gains, whose sum is `shares`. Sets `unsure`
+/// where the result may be on the wrong side of a half.
 template <int kShift>
 __device__ __forceinline__ std::uint32_t double_chroma(std::uint32_t code, double shares,
                                                        bool& unsure) {
-  // That a share is rounded down makes the sum less by one of its last places: c' by 2^-33.
+  // Shares are rounded down, so their sum may lack one last place, and c' half of this.
   constexpr double kError = 0x1p-32;
   constexpr double kPerPlace = 1.0 / (std::int64_t{1} << (40 + kShift));
   const double x = __fma_rn(static_cast<std::int32_t>(code) - 128, shares * kPerPlace, 128.5);
@@ -91,14 +91,14 @@ __device__ __forceinline__ std::uint32_t double_chroma(std::uint32_t code, doubl
   return static_cast<std::uint32_t>(min(max(low, 0), 255));
 }
 
-/// A cell's results.
+/// Results of a cell.
 template <typename Layout>
 struct ExactCell {
-  std::uint32_t chroma;               ///< Cb and Cr, the halves
-  std::uint32_t luma[Layout::kRows];  ///< bytes of a row, from the lowest
+  std::uint32_t chroma;               ///< Cb and Cr in the halves
+  std::uint32_t luma[Layout::kRows];  ///< bytes of a row, from the lowest on
 };
 
-/// The cell at column `x` of a slot, by one lane.
+/// Computes the cell at column `x` of a slot, by one lane.
 template <typename Layout, typename Table>
 __device__ __noinline__ ExactCell<Layout> saturate_cell_exact(const FusedParams& p,
                                                               const std::uint8_t* slot, int x,
@@ -123,8 +123,8 @@ __device__ __noinline__ ExactCell<Layout> saturate_cell_exact(const FusedParams&
   return exact;
 }
 
-/// Writes the byte that stands at `place` in a slot whose chunk is the cell; not where the frame
-/// does not have it.
+/// Writes a sample to the frame, where the frame has it. `place` is its offset in a slot that would
+/// have only `cell`.
 template <typename Layout>
 __device__ __forceinline__ void put_sample(const FusedParams& p, const Chunk& cell, int place,
                                            std::uint32_t code) {
@@ -140,18 +140,19 @@ __device__ __forceinline__ void put_sample(const FusedParams& p, const Chunk& ce
   });
 }
 
-/// Decides the cells that the block has left open, behind a barrier at which all its chunks are
-/// written. All threads of the block call it.
+/// Decides the cells that the block has left open, a sample by each lane; shares are summed by
+/// shuffles. Called by all threads of the block, after a barrier behind the stores of all its
+/// chunks.
 template <typename Layout, int kWarps, typename Chunks, typename Table>
 __device__ __forceinline__ void close_cells(const FusedParams& p, const Chunks& chunks,
                                             const Table& table, const OpenCells& open, int thread) {
   constexpr int kSamples = Layout::kRows * Layout::kColumns;
   constexpr int kShift = Layout::Cells::kShift;
-  constexpr std::uint32_t kCellsEach = kLanes / kSamples;  // of a warp at a time
+  constexpr std::uint32_t kCellsEach = kLanes / kSamples;  // cells of a warp at a time
   constexpr unsigned kAll = 0xFFFFFFFFU;
   const std::uint32_t count = open.count();
   const auto sample = static_cast<std::uint32_t>(thread) % kSamples;
-  // Every second warp has luma and the others chroma: the frame's end waits for this.
+  // Even warps do luma while odd warps do chroma: the end of the frame waits for this.
   const int warp = thread / kLanes;
   const bool takes_luma = warp % 2 == 0;
 #pragma unroll 1
@@ -193,8 +194,8 @@ __device__ __forceinline__ void close_cells(const FusedParams& p, const Chunks& 
   }
 }
 
-/// Decides the pixels that the block has left open; as close_cells(). Four lanes have a pixel,
-/// three of which a colour each.
+/// Decides the pixels that the block has left open, four lanes each, three of which have a colour.
+/// Called as close_cells() is.
 template <typename Layout, int kWarps, typename Chunks, typename Table>
 __device__ __forceinline__ void close_pixels(const FusedParams& p, const Chunks& chunks,
                                              const Table& table, const OpenCells& open,

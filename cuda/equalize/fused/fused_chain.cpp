@@ -35,7 +35,8 @@ const void* kernel_for(PixelFormat format, Access access, bool saturates = false
   return fused_422_444_kernel(format, access);
 }
 
-/// Whether Access::flat takes the planes: one stride of chroma, and offsets of 31 bits.
+/// Returns true where Access::flat takes the planes: both of chroma have one stride, and offsets
+/// fit in 31 bits.
 template <typename View>
 bool is_flat(const View& image) {
   const FormatTraits& t = traits(image.desc.format);
@@ -47,7 +48,7 @@ bool is_flat(const View& image) {
   return true;
 }
 
-/// Columns of luma in a chunk; see the layouts' kPixels.
+/// Columns of luma in a chunk, as kPixels of the layouts.
 std::uint32_t chunk_pixels(PixelFormat format) {
   const FormatTraits& t = traits(format);
   if (t.model != ColorModel::yuv) return static_cast<std::uint32_t>(kChunkBytes / t.step[0]);
@@ -62,7 +63,8 @@ std::int32_t checked_stride(std::ptrdiff_t stride) {
   return static_cast<std::int32_t>(stride);
 }
 
-/// Whether other processes' kernels may run beside ours (MPS). Unknown counts as yes.
+/// Returns true where kernels of other processes may run on the device at the same time (MPS), and
+/// where that is unknown.
 bool shares_device([[maybe_unused]] int device) {
   int shared = 1;
 #if CUDART_VERSION >= 12040
@@ -73,7 +75,8 @@ bool shares_device([[maybe_unused]] int device) {
   return shared != 0;
 }
 
-/// The configured chains of a device. Under the lock their number stays what a launch was made for.
+/// Number of configured chains on a device. The lock is held from a look at the number to the
+/// launch that relies on it.
 struct DeviceChains {
   std::mutex mutex;
   int count = 0;
@@ -84,8 +87,8 @@ DeviceChains& chains_on(int device) {
   return chains[static_cast<std::size_t>(device) % chains.size()];
 }
 
-/// Only on a device of less than five multiprocessors do blocks get so much of a frame of 2^31
-/// pixels that a cell of the grid's histogram could run over.
+/// Throws Error(usage) where a cell of the grid's histogram could overflow. Only a frame near 2^31
+/// pixels on a device of less than five multiprocessors gives blocks that much.
 void check_counts(unsigned grid, std::uint64_t block_samples) {
   const std::uint64_t blocks = (grid + kGridCopies - 1) / kGridCopies;
   if (blocks * block_samples > kMostGridCount) {
@@ -102,7 +105,7 @@ FusedChain::~FusedChain() {
 
 void FusedChain::leave_device() noexcept {
   if (device_ < 0) return;
-  // Another chain may overlap its launches once this one is not counted.
+  // Wait first: as soon as this chain is not counted, another one may overlap its launches.
   ignore(cudaDeviceSynchronize());
   DeviceChains& chains = chains_on(device_);
   const std::lock_guard lock(chains.mutex);
@@ -110,9 +113,9 @@ void FusedChain::leave_device() noexcept {
   device_ = -1;
 }
 
-/// Counts among the device's chains. Launches that another one overlapped while it was alone are
-/// waited for: this one's first would meet them, each with a part of its blocks on the device and
-/// waiting for the rest.
+/// Counts this chain on the device, then waits for launches in flight. A chain that was alone may
+/// have overlapping ones: beside this chain's first launch, either would have a part of its blocks
+/// resident and wait for the rest for ever.
 void FusedChain::join_device(int device) {
   device_ = device;
   {
@@ -123,13 +126,15 @@ void FusedChain::join_device(int device) {
   check(cudaDeviceSynchronize(), "waiting for other chains' frames");
 }
 
-/// All blocks of a launch wait for each other, so they must run at the same time. A cooperative
-/// launch promises that, but never overlaps the launch before it. An ordinary one keeps it as well
-/// where the grid fits the device and whatever else runs there ends by itself, which only a second
-/// launch of this kind would not: so a chain that is alone on the device overlaps its launches,
-/// once a cooperative one has shown that the grid fits what the stream may use. A launch that is
-/// captured may run whenever, beside whatever chains there are then. `chains` is how many there
-/// are.
+/// Returns true where a launch may overlap the end of the one before it, with so many chains on the
+/// device.
+///
+/// All blocks of a launch wait for each other, so all must be resident at the same time. A
+/// cooperative launch guarantees that, but never overlaps. An ordinary launch with programmatic
+/// dependent launch is as safe where the grid fits the device and all else on it ends by itself;
+/// only a second launch of this kind would not. So launches overlap while the chain is alone on the
+/// device, once a cooperative launch has shown that the grid fits what the stream may use. A
+/// captured launch may be replayed at any time, beside any chains, and never overlaps.
 bool FusedChain::may_overlap(cudaStream_t stream, unsigned grid, int chains) const {
   if (!overlaps_launches_ || stream != last_stream_ || grid > proven_grid_) return false;
   if (chains != 1) return false;
@@ -147,7 +152,8 @@ FusedChain::Launch FusedChain::prepare(Access access, bool saturates) const {
   if (launch.kernel == nullptr) return launch;
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, launch.kernel), "loading the fused kernel");
-  // The sizes belong to the architecture that the kernel was compiled for, not to the device's.
+  // Sizes follow the architecture that the kernel was compiled for, which may be older than the
+  // device.
   const FusedConfig config = fused_config(attributes.ptxVersion * 10);
   launch.block = static_cast<unsigned>(config.threads());
   launch.shared_bytes = static_cast<std::size_t>(config.table_bytes() + config.ring_bytes() +
@@ -244,14 +250,14 @@ std::string FusedChain::save() const {
 
 void FusedChain::load(std::string_view state) {
   if (!state_) return;
-  // Read before anything changes: a state is taken whole or not at all.
+  // Read before anything changes, so that a state is taken whole or not at all.
   const std::optional<surround::State> surround = excluded_.surround_in(state);
   CurveChain::load(state);
   ahead_of_.reset();
   excluded_.go_on(surround);
 }
 
-/// A frame finds its curve made by the frame before, if that had the same limits.
+/// Makes the curve ahead of a frame, unless the frame before it has done so with the same limits.
 void FusedChain::look_ahead(const tone::Frame& tone, cudaStream_t stream) {
   const bool made = tone.fresh || ahead_of_ == tone.limits;
   if (tone.over_time && !made) {
@@ -315,8 +321,8 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   auto lines = static_cast<std::uint32_t>(plane_rows(desc_, t.planes - 1));
   p.width = width;
   if (tight && std::uint64_t{lines} * static_cast<std::uint64_t>(row) <= UINT32_MAX) {
-    // One long line; its alignment is that of the first byte. The kernel counts a line's bytes in
-    // 32 bits.
+    // A frame without padding is one long line, whose alignment is that of its first byte. The
+    // kernel counts a line's bytes in 32 bits.
     p.width = width * lines;
     lines = 1;
     aligned = PlanePair{in.data[0], out.data[0]}.is_multiple(kVectorBytes);
@@ -327,16 +333,16 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   const bool saturates = params_.space == Space::value && t.model != ColorModel::gray &&
                          saturation::changes(p.tone.saturation);
   const Access access = flat ? Access::flat : (aligned ? Access::spans : Access::bytes);
-  // Loading them takes its time: not where nobody asks for them.
+  // Loaded on first use, as loading takes its time and few frames need them.
   if (saturates && launch_for(Access::bytes, true).kernel == nullptr) prepare_launches(true);
   const Launch& launch = launch_for(access, saturates);
   const std::uint32_t samples = columns_of_cell * rows_of_cell;
   if (saturates) p.yuv = YuvFloats::of(p.weights, static_cast<float>(samples) * 0x1p-16f);
-  // Samples that are counted are those of cells.
+  // Whole cells are counted, also those that the frame has only in part.
   const std::uint32_t pixels = chunk_pixels(desc_.format);
   const std::uint32_t cells = (p.width + columns_of_cell - 1) / columns_of_cell;
   const std::uint32_t chunk_samples = pixels / columns_of_cell * samples;
-  const std::uint32_t parts = flat ? kLanes : 1;  // of a chunk
+  const std::uint32_t parts = flat ? kLanes : 1;  // parts of a chunk
   p.columns = flat ? p.width / kPartColumns : (p.width + pixels - 1) / pixels;
   p.by_columns = FastDivisor::of(p.columns);
   p.parts = p.columns * lines;
@@ -346,7 +352,7 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   const std::uint32_t warps_each = launch.block / kLanes;
   p.collects_curve = collects_ && !p.fixed_curve;
   collected_ += p.collects_curve ? 1 : 0;
-  // Over time a block of its own keeps the history, but on a device with a single multiprocessor.
+  // Over time an extra block keeps the history, except on a device with a single multiprocessor.
   const std::uint32_t most = std::min(static_cast<std::uint32_t>(multiprocessors_), kMostBlocks);
   const std::uint32_t keepers = p.tone.over_time && most > 1 ? 1 : 0;
   p.workers = std::clamp((chunks + warps_each - 1) / warps_each, 1U, most - keepers);

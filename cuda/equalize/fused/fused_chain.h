@@ -16,28 +16,30 @@
 #include "cuda/equalize/saturation_pass.h"
 #include "cuda/runtime/handles.h"
 
-/// The production path on a GPU: one kernel a frame. See fused_kernel.cuh.
+/// Production path on a GPU: one kernel for a frame. See fused_kernel.cuh.
 namespace equalux::cuda {
 
-/// Belongs to the device that was current when it was configured. One thread at a time.
+/// Chain of one kernel. Belongs to the device that was current in configure(). Is not thread-safe.
 class FusedChain final : public CurveChain {
  public:
   explicit FusedChain(const EqualizeParams& params, Launches launches = Launches::overlapping)
       : CurveChain(params), excluded_(params), launches_(launches) {}
   ~FusedChain() override;
 
-  /// Allocates for frames of `desc`, any 8-bit format. Throws Error(unavailable).
+  /// Allocates device memory for frames of `desc`, of any 8-bit format. Waits for all work on the
+  /// device. Throws Error(unavailable).
   void configure(const ImageDesc& desc) override;
 
-  /// Device memory of any stride and alignment, 16-byte accesses where all planes allow them.
-  /// Frames of one chain must not overlap in time. The marks are told of the one stage. Throws
-  /// Error(unavailable) where the launch is refused, and Error(usage) for strides of 2^31 bytes and
-  /// more.
+  /// Enqueues a frame in device memory, of any stride and alignment; accesses are of 16 bytes where
+  /// all planes allow it. Does not wait. Frames of one chain must not overlap in time. Sets one
+  /// mark, and another for a pass that changes saturation. Throws Error(unavailable) where the
+  /// launch fails, and Error(usage) for strides of 2^31 bytes and more.
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
 
-  /// Changes S alone, by a rule, or by k of each value in device memory where `factors` is not
-  /// null, in place; of chains that have the identity as their curve. The marks are told of it.
+  /// Enqueues a change of S alone, in place: by a rule, or by a factor k for each value where
+  /// `factors`, in device memory, is not null. Only for chains with the identity as their curve.
+  /// Sets one mark.
   void saturate(const ImageView& frame, const saturation::Rule& rule, const std::uint16_t* factors,
                 const FrameContext& context);
 
@@ -60,36 +62,38 @@ class FusedChain final : public CurveChain {
   [[nodiscard]] const Launch& launch_for(Access access, bool saturates) const {
     return (saturates ? saturated_launches_ : launches_of_)[static_cast<std::size_t>(access)];
   }
-  /// Whether a launch of so many blocks may overlap the end of the one before it.
+  /// Returns true where a launch of `grid` blocks may overlap the end of the one before it, with so
+  /// many chains on the device.
   [[nodiscard]] bool may_overlap(cudaStream_t stream, unsigned grid, int chains) const;
-  /// Launches the kernel on `grid` blocks that wait for each other.
+  /// Launches the kernel on `grid` blocks, all of which must be resident at the same time.
   void start(const Launch& launch, unsigned grid, FusedParams& params, cudaStream_t stream);
   void join_device(int device);
-  /// Waits for what is under way, and no longer counts among the device's chains.
+  /// Waits for all work on the device and takes this chain off the device's count.
   void leave_device() noexcept;
 
-  /// The frame's own parameters: `frame` has what does not depend on where it lies.
+  /// Completes the parameters and launches the kernel. `frame` has those that do not depend on the
+  /// frame's address.
   void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
                FusedParams frame);
 
   void upload_bins() override;
-  /// Enqueues what a frame with such a curve needs beforehand.
+  /// Enqueues the making of the curve ahead of a frame, where nothing has made it yet.
   void look_ahead(const tone::Frame& tone, cudaStream_t stream);
   void upload_curve() override;
 
   ExcludedPixels excluded_;
-  SaturationPass colours_;  ///< of frames whose luma the curve is of
+  SaturationPass colours_;  ///< saturation of frames whose curve is that of luma
   Launches launches_;
   ImageDesc desc_;
   std::array<Launch, kAccesses> launches_of_;         ///< by Access
-  std::array<Launch, kAccesses> saturated_launches_;  ///< the same; empty until one is needed
+  std::array<Launch, kAccesses> saturated_launches_;  ///< by Access; empty until a frame needs them
   int multiprocessors_ = 0;
-  int device_ = -1;                     ///< -1 until configured
-  bool overlaps_launches_ = false;      ///< the device has programmatic dependent launch
-  cudaStream_t last_stream_ = nullptr;  ///< of the last launch
-  unsigned proven_grid_ = 0;  ///< blocks that a cooperative launch on last_stream_ has had
-  FusedParams frame_;         ///< what all frames have in common
-  std::optional<tone::Limits> ahead_of_;  ///< what the state's next curve was made with
+  int device_ = -1;                       ///< -1 before configure()
+  bool overlaps_launches_ = false;        ///< launches may use programmatic dependent launch
+  cudaStream_t last_stream_ = nullptr;    ///< stream of the last launch
+  unsigned proven_grid_ = 0;              ///< most blocks of a cooperative launch on last_stream_
+  FusedParams frame_;                     ///< parameters that all frames have in common
+  std::optional<tone::Limits> ahead_of_;  ///< limits for which the state's next curve was made
   DevicePointer<FusedState> state_;
 };
 

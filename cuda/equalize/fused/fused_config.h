@@ -1,16 +1,17 @@
 #pragma once
 
-/// Sizes of the fused kernel that depend on how much shared memory a block of an architecture has.
+/// Sizes of the fused kernel, by the shared memory that an architecture gives a block.
 namespace equalux::cuda {
 
 inline constexpr int kLanes = 32;
-/// Bytes that a lane moves at a time, and the alignment that this asks for.
+/// Bytes that a lane copies at a time, to and from aligned addresses.
 inline constexpr int kVectorBytes = 16;
-/// What a warp works on at a time: three vectors a lane.
+/// Bytes that a warp works on at a time: three vectors for each lane.
 inline constexpr int kChunkBytes = 3 * kLanes * kVectorBytes;
-/// A table of counters: a row of 32 words, one a lane, for each of 256 values.
+/// Bytes of a table of counters: a row of 32 words, one for each lane, for each of 256 values.
 inline constexpr int kTableBytes = 256 * kLanes * 4;
 
+/// Sizes of a block, one of which runs on each multiprocessor and takes most of its shared memory.
 struct FusedConfig {
   int warps;        ///< of a block
   int slots;        ///< chunks that a warp keeps in shared memory
@@ -19,15 +20,15 @@ struct FusedConfig {
   int open_cells;   ///< that a block keeps for the end of its chunks; see open_cells.cuh
 
   [[nodiscard]] constexpr int threads() const { return warps * kLanes; }
-  /// Tables of counters, side by side in the memory that the gains take later.
+  /// Number of tables of counters, side by side in the memory that the gains take later.
   [[nodiscard]] constexpr int tables() const { return gain_stride / (kLanes * 4); }
   [[nodiscard]] constexpr int table_bytes() const { return tables() * kTableBytes; }
   [[nodiscard]] constexpr int ring_bytes() const { return warps * slots * kChunkBytes; }
   [[nodiscard]] constexpr int open_cell_bytes() const { return open_cells * kVectorBytes; }
 };
 
-/// Shared memory that a block may have, in KiB (CUDA C++ Programming Guide, "Compute
-/// Capabilities"). `arch` is __CUDA_ARCH__: 750 for compute capability 7.5.
+/// Most shared memory of a block, in KiB (CUDA C++ Programming Guide, "Compute Capabilities").
+/// `arch` is __CUDA_ARCH__: 750 for compute capability 7.5.
 constexpr int most_shared_kib(int arch) {
   if (arch < 800) return 64;
   if (arch == 860 || arch == 890 || arch >= 1200) return 99;

@@ -13,30 +13,32 @@
 #include "src/equalize/saturation.h"
 #include "src/equalize/tone_curve.h"
 
-/// Makes the table of gains of the frame's histogram, in every block for itself: that costs less
-/// than a second barrier of the grid.
+/// Gain table of the frame's histogram. Every block makes it for itself, which costs less than a
+/// second barrier of the grid.
 namespace equalux::cuda {
 
-/// How far a gain moves off a half that it would round wrong at, times gain + 1; see float_gain().
+/// Distance by which a gain is moved off a half that it would round wrong at, relative to gain + 1;
+/// see float_gain().
 inline constexpr double kNudge = 0x1p-23;
 
+/// Shared memory of a block for its curve.
 struct CurveScratch {
   union {
     std::uint64_t chroma[256];  ///< gain_48() >> 8, for formats with chroma
-    CurveSteps steps;           ///< before the gains are known
+    CurveSteps steps;           ///< used before the gains are known
   };
-  double ratio[256];          ///< the gain; before it is known, 1 / v
-  std::uint32_t cdf[256];     ///< or the curve W, where it is not plain
-  std::uint8_t present[256];  ///< whether the frame has v; what it has not needs no exact gain
+  double ratio[256];          ///< gain; before it is known 1 / v
+  std::uint32_t cdf[256];     ///< cumulative histogram; W of a curve that is not plain
+  std::uint8_t present[256];  ///< 1 where the frame has v; other gains need not be exact
   std::uint8_t last_of_bin[256];
   CurveState state;
   std::uint32_t warp_counts[4];
-  int warp_first[4];           ///< the first value that is present, or 256
-  std::uint16_t factors[256];  ///< k of saturation, where that changes
+  int warp_first[4];           ///< first value that is present; 256 = none
+  std::uint16_t factors[256];  ///< factors k of saturation, where it changes
 };
 
-/// Where a thread finds its gains. The table has a row for each value, with a copy of the value's
-/// gain for each lane, so that no lane waits for another's bank.
+/// Access of a lane to the gain table. A row for each value has a copy of its gain for each lane,
+/// so that lookups have no bank conflicts.
 template <int kStride>
 class GainTable {
  public:
@@ -52,17 +54,17 @@ class GainTable {
     return at(value / kPerStride + mine_);
   }
 
-  /// Where the gain of a value stands.
+  /// Byte offset of a value's gain, in the lane's column.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place_of(std::uint32_t value) const {
     return value * kStride + mine_;
   }
-  /// The place of the gain of `bits` less kBase, in one multiplication.
+  /// Byte offset of the gain of `bits` less kBase, by one multiplication and addition.
   template <std::uint32_t kBase>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place_above(std::uint32_t bits) const {
     return bits * kStride + (mine_ - kBase * kStride);
   }
-  /// The gain of a code, times 256, and what the value has more, up to the largest value, both as
-  /// places: the sum is the address. A negative one gives the gain of 0.
+  /// Gain of a sum: of a code, times 256, and of `above`, up to the largest value. `above` and
+  /// `most` are byte offsets, so that the sum is the address. Negative sums give the gain of 0.
   [[nodiscard]] __device__ __forceinline__ float gain_of_sum(std::uint32_t code_times_256,
                                                              std::uint32_t above,
                                                              std::uint32_t most) const {
@@ -71,7 +73,7 @@ class GainTable {
     return at(static_cast<std::uint32_t>(__viaddmin_s32_relu(code, static_cast<std::int32_t>(above),
                                                              static_cast<std::int32_t>(most))));
   }
-  /// gain_48() >> 8.
+  /// Gain of chroma, gain_48() >> 8.
   [[nodiscard]] __device__ __forceinline__ std::uint64_t chroma_gain(std::uint32_t value) const {
     return chroma_[value];
   }
@@ -88,13 +90,13 @@ class GainTable {
   std::uint32_t mine_;
 };
 
-/// A gain as it stands in the table.
+/// Gain as it is stored in the table.
 __device__ __forceinline__ float table_gain(double gain) {
   return static_cast<float>(gain) * kGainScale;
 }
 
-/// Fills the row of a value: copies of its gain, 16 bytes at a time. Neighbouring values begin at
-/// different banks.
+/// Fills a value's row with copies of its gain, 16 bytes at a time. Rows begin at different banks,
+/// so that lanes with a value each have no bank conflicts.
 template <int kStride>
 __device__ __forceinline__ void fill_row(std::uint8_t* table, unsigned v, float gain) {
   constexpr unsigned kVectors = kLanes * 4 / kVectorBytes;
@@ -109,7 +111,8 @@ __device__ __forceinline__ void fill_row(std::uint8_t* table, unsigned v, float 
 /// Threads that scan the histogram, two values each.
 inline constexpr int kScanThreads = 128;
 
-/// Takes a frame's excluded samples off the counts of a pair of values, unless none is left then.
+/// Subtracts a frame's excluded samples from the counts of a pair of values, unless all samples are
+/// excluded.
 __device__ __forceinline__ void leave_out(const FusedParams& p, const ExcludedCounts& excluded,
                                           int pair, uint2& counts) {
   const uint2 less = __ldcg(reinterpret_cast<const uint2*>(excluded.counts) + pair);
@@ -118,8 +121,8 @@ __device__ __forceinline__ void leave_out(const FusedParams& p, const ExcludedCo
   counts.y -= less.y;
 }
 
-/// The cumulative sums of the frame's counts, which the grid hands over here. All threads of the
-/// block call it.
+/// Makes cumulative sums of the frame's histogram, for which it waits: the barrier of the grid.
+/// Called by all threads of the block.
 __device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram& histogram,
                                             const ExcludedCounts& excluded, CurveScratch& s) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -129,7 +132,7 @@ __device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram&
   std::uint32_t sum = 0;
   if (thread < kScanThreads) {
     counts = await_grid(histogram, thread);
-    // What chunks have beyond the right edge was counted as samples of zeros.
+    // Pixels of chunks beyond the right edge were counted as zeros.
     if (p.zeros_value == 2 * thread) counts.x -= p.zeros;
     if (p.zeros_value == 2 * thread + 1) counts.y -= p.zeros;
     s.present[2 * thread] = counts.x != 0 ? 1 : 0;
@@ -164,7 +167,7 @@ __device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram&
   __syncthreads();
 }
 
-/// The scale of the curve, after scan_counts().
+/// Scale of the curve. Needs scan_counts().
 __device__ __forceinline__ CurveScale scale_of(const FusedParams& p, const CurveScratch& s) {
   int first = 256;
 #pragma unroll
@@ -173,7 +176,7 @@ __device__ __forceinline__ CurveScale scale_of(const FusedParams& p, const Curve
   return curve_scale(p.scaler, s.cdf[s.last_of_bin[0]], s.cdf[s.last_of_bin[first]], s.cdf[255]);
 }
 
-/// The gain of one value as a fraction.
+/// Gain of one value as a fraction.
 __device__ __forceinline__ GainFraction fraction_of(const FusedParams& p, const CurveScratch& s,
                                                     const CurveScale& scale, int v) {
   if (p.shapes_curve) return tone::gain_fraction(static_cast<std::uint32_t>(v), s.cdf[v]);
@@ -181,13 +184,14 @@ __device__ __forceinline__ GainFraction fraction_of(const FusedParams& p, const 
                        static_cast<std::uint32_t>(p.weights.luma_max));
 }
 
-/// The largest code that is scaled by the gain of v: only at M can a luma code lie above its v.
+/// Largest code that the gain of v scales: v itself, except for the largest value, which brighter
+/// luma codes have, too.
 __device__ __forceinline__ int max_code(const FusedParams& p, int v) {
   return v == p.weights.luma_max ? 255 - p.weights.luma_offset : v;
 }
 
-/// Moves the gain of a value off the half that code_near_half() found, to its right side. A warp
-/// calls it.
+/// Moves a value's gain off the half that code_near_half() found, to the side on which the exact
+/// gain lies. Called by a warp, each lane of which writes its copy.
 template <int kStride>
 __device__ __forceinline__ void move_gain(const FusedParams& p, const CurveScratch& s,
                                           const CurveScale& scale, int v, int code,
@@ -201,7 +205,8 @@ __device__ __forceinline__ void move_gain(const FusedParams& p, const CurveScrat
   reinterpret_cast<float*>(table + v * kStride)[threadIdx.x % kLanes] = table_gain(moved);
 }
 
-/// Turns the cumulative sums into W of OpenCV's curve, whose levels are whole, after scan_counts().
+/// Replaces the cumulative sums by W of OpenCV's curve, whose levels are whole. Needs
+/// scan_counts().
 template <int kThreads>
 __device__ __forceinline__ void make_opencv_curve(CurveScratch& s) {
   int darkest = 256;
@@ -221,8 +226,8 @@ __device__ __forceinline__ void make_opencv_curve(CurveScratch& s) {
   __syncthreads();
 }
 
-/// The cumulative sums of the frame's counts, or W where the curve is not plain; all blocks call it
-/// with all threads. Where `keeps`, the frame is in the history of the scratch then.
+/// Makes the frame's curve in the scratch: cumulative sums, or W where the curve is not plain. With
+/// `keeps` it adds the frame to the scratch's history. Called by all threads of all blocks.
 template <int kThreads>
 __device__ __forceinline__ void make_frame_curve(const FusedParams& p, GridHistogram& histogram,
                                                  const ExcludedCounts& excluded, bool keeps,
@@ -241,8 +246,8 @@ __device__ __forceinline__ void make_frame_curve(const FusedParams& p, GridHisto
   __syncthreads();
 }
 
-/// Leaves the history, and what it tells of the next frame's curve. One block calls it, after a
-/// barrier and make_frame_curve().
+/// Stores the history, and what the next frame's curve needs of it, in device memory. Called by one
+/// block, after a barrier behind make_frame_curve().
 template <int kThreads>
 __device__ __noinline__ void keep_curve(FusedState& to, CurveScratch& s) {
   store_state<kThreads>(to.history, s.state.ahead.history);
@@ -252,9 +257,9 @@ __device__ __noinline__ void keep_curve(FusedState& to, CurveScratch& s) {
   store_state<kThreads>(to.ahead, s.state.ahead);
 }
 
-/// Fills `table`, 256 rows of kStride bytes, after make_frame_curve(); gains are times kGainScale.
-/// With kChroma those of the scratch are filled too. All threads of the block call it, with ratio
-/// and last_of_bin of the scratch prepared; the table is complete when it returns.
+/// Fills `table`, 256 rows of kStride bytes, with gains times kGainScale, and with kChroma the
+/// scratch's gains of chroma. Needs make_frame_curve(), and `ratio` and `last_of_bin` of the
+/// scratch. Called by all threads of the block, for which the table is complete on return.
 template <int kThreads, int kStride, bool kChroma>
 __device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScratch& s,
                                                 std::uint8_t* table) {
@@ -263,12 +268,13 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScrat
   double per_span = 1.0 / (1U << tone::kCurveBits);
   if (!p.shapes_curve) {
     scale = scale_of(p, s);
-    // Most frames span all samples, and a division takes long.
+    // The host has the reciprocal of all samples, which is most frames' span: a division takes
+    // long.
     per_span = scale.span == p.samples ? p.per_sample : __drcp_rn(static_cast<double>(scale.span));
   }
 #pragma unroll 1
   for (int v = thread; v < 256; v += kThreads) {
-    // Two roundings more than a division, and no matter: integers decide about halves.
+    // Two roundings more than a division has do no harm, as whole numbers decide near halves.
     const GainFraction exact = fraction_of(p, s, scale, v);
     const double inverse = exact.denominator == 1 ? 1.0 : s.ratio[v] * per_span;
     const double ratio = static_cast<double>(exact.numerator) * inverse;
@@ -291,8 +297,8 @@ __device__ __forceinline__ void make_gain_table(const FusedParams& p, CurveScrat
   __syncthreads();
 }
 
-/// Leaves k of the values of results for the pass behind; after make_frame_curve(), by the threads
-/// of one block. The curve is not plain.
+/// Stores k by the value of a result for the pass that follows. Needs make_frame_curve() and a
+/// curve that is not plain. Called by one block.
 template <int kThreads>
 __device__ __noinline__ void keep_factors_of_results(const FusedParams& p, const CurveScratch& s) {
   const auto max_value = static_cast<std::uint32_t>(p.weights.luma_max);
@@ -302,7 +308,7 @@ __device__ __noinline__ void keep_factors_of_results(const FusedParams& p, const
   }
 }
 
-/// Adds the frame's curve to the sums; after make_frame_curve(), by the threads of one block.
+/// Adds the frame's curve to the state's sums. Needs make_frame_curve(). Called by one block.
 template <int kThreads>
 __device__ __forceinline__ void collect_curve(const FusedParams& p, const CurveScratch& s) {
   const auto max_value = static_cast<std::uint32_t>(p.weights.luma_max);

@@ -4,8 +4,8 @@
 #include "cuda/equalize/fused/yuv_layouts.cuh"
 #include "src/format/layout.h"
 
-/// Which layout each format of a family has. The kernels of a family without and with other
-/// saturation are compiled in files of their own.
+/// Layouts of the formats of each family. Kernels with and without a change of saturation are
+/// compiled in files of their own, at the same time.
 namespace equalux::cuda {
 
 template <bool kSaturates>

@@ -12,20 +12,27 @@
 #include "cuda/equalize/fused/saturation_table.cuh"
 #include "cuda/equalize/fused/warp_chunks.cuh"
 
-/// The fused chain as one kernel, one block a multiprocessor, all of them at the same time:
+/// Fused chain: a frame's histogram, curve and scaling in one kernel, with one block on each
+/// multiprocessor, all of them resident at the same time.
 ///
-///   1. every warp brings its chunks into its ring of slots and counts their values;
-///   2. the blocks add their histograms up in device memory, where each waits for all others';
-///   3. every block makes the gains from the sum;
-///   4. every warp scales its chunks, last one first: those of the end of pass 1 are still in its
-///      slots, and those before come from L2 as long as they are there. Where saturation changes
+///   1. Each warp copies its chunks into its ring of slots and counts their values.
+///   2. The blocks add their histograms in device memory, where each waits for all others.
+///   3. Each block makes the gain table from the sum.
+///   4. Each warp scales its chunks, last one first: those of the end of pass 1 are still in its
+///      slots, and earlier ones come from L2 as long as they are there. Where saturation changes,
 ///      the block then decides what fast arithmetic has left open; see open_cells.cuh.
 ///
-/// Over time, a further block without chunks makes what the next frame needs of the history in the
-/// meantime.
+/// Over time, an extra block without chunks meanwhile makes what the next frame needs of the
+/// history.
 ///
-/// A frame is read once where it fits the slots (19 MB on 132 multiprocessors of 9.0), and chunks
-/// belong to the same warp in both passes, so that a frame may be filtered in place.
+/// A chunk is three vectors of 16 bytes for each lane; which pixels those are is up to the layout.
+/// Shared memory has the counters, later the gains, both with a copy for each lane, so that none
+/// has bank conflicts, and the slots. Two to six slots for each warp hide the latency of copies
+/// without registers; at most 16 warps leave a thread 128 registers for the words of a chunk. A
+/// frame is read once where it fits the slots (19 MB on 132 multiprocessors of 9.0), and written
+/// once. A chunk belongs to the same warp in both passes, so that a frame may be filtered in place.
+/// Gains are in single precision, moved off the halves that they would round wrong at, so results
+/// are those of the exact fractions; see fused_curve.cuh.
 namespace equalux::cuda {
 
 static_assert(kConfig.table_bytes() + kConfig.ring_bytes() + kConfig.open_cell_bytes() +
@@ -34,8 +41,9 @@ static_assert(kConfig.table_bytes() + kConfig.ring_bytes() + kConfig.open_cell_b
 
 using Counter = ValueCounter<kConfig.tables()>;
 
-/// Pass 1, on slots of which the first are being filled; `ahead` is the place of the chunk after
-/// those. What was copied before them has come when it returns.
+/// Pass 1: counts the chunks, of which the first are being copied into the slots, and starts the
+/// copies of the others. `ahead` is the position of the first of those. All copies started before
+/// the frame's are complete on return.
 template <typename Chunks>
 __device__ __forceinline__ void count_chunks(const Chunks& chunks, typename Chunks::Place at,
                                              typename Chunks::Place ahead, std::uint8_t* tables) {
@@ -55,7 +63,7 @@ __device__ __forceinline__ void count_chunks(const Chunks& chunks, typename Chun
   copies_wait<kConfig.slots>();
 }
 
-/// Adds what the block has counted to `histogram`.
+/// Adds the block's histogram to `histogram`.
 __device__ __forceinline__ void hand_over_counts(std::uint8_t* tables, GridHistogram& histogram) {
   const int thread = static_cast<int>(threadIdx.x);
   __syncthreads();
@@ -68,7 +76,7 @@ __device__ __forceinline__ void hand_over_counts(std::uint8_t* tables, GridHisto
     sums[i] = row_sum<kConfig.tables()>(tables, row / 256, row % 256);
   }
   __syncthreads();
-  // The tables are free: one table's sums after another's.
+  // The counters are done: their memory takes the sums of one table after another.
   auto* block_sums = reinterpret_cast<std::uint32_t*>(tables);
 #pragma unroll
   for (int i = 0; i < kRowsEach; ++i)
@@ -81,18 +89,20 @@ __device__ __forceinline__ void hand_over_counts(std::uint8_t* tables, GridHisto
       sum.x += pairs[thread].x;
       sum.y += pairs[thread].y;
     }
-    // Neighbouring lanes add to neighbouring words: whole lines go to L2.
+    // Neighbouring lanes add to neighbouring words, so that whole cache lines go to L2.
     add_to_grid(histogram, thread, sum.x, sum.y);
   }
 }
 
-/// Pass 2, backwards from the warp's last chunk, at `to`; `from` is kConfig.slots chunks before.
+/// Pass 2: scales the warp's chunks backwards from the last one, at `to`. `from` is kConfig.slots
+/// chunks before it.
 template <typename Chunks, typename Gains>
 __device__ __forceinline__ void apply_chunks(const Chunks& chunks, typename Chunks::Place to,
                                              typename Chunks::Place from, const Gains& gains) {
   int i = chunks.count() - 1;
   std::uint8_t* slot = chunks.slot(max(i, 0));
-  // Pass 1 left the last chunks in their slots; what it started for chunks past the end is empty.
+  // Pass 1 left the last chunks in their slots; copies that it started for chunks past the end are
+  // empty.
   for (; i >= 0; --i) {
     copies_wait<kConfig.slots - 1>();
     chunks.scale(to, slot, gains);
@@ -106,9 +116,9 @@ __device__ __forceinline__ void apply_chunks(const Chunks& chunks, typename Chun
   }
 }
 
-/// Waits for the kernels before. With programmatic dependent launch a kernel starts while the one
-/// before it still runs: its blocks take their places as they become free, and wait here until the
-/// other's results stand.
+/// Lets the next kernel start, then waits for the ones before. With programmatic dependent launch a
+/// kernel starts while the one ahead still runs: its blocks take multiprocessors as they become
+/// free, and wait here until the other's results are visible.
 __device__ __forceinline__ void wait_for_earlier_kernels() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
@@ -116,7 +126,8 @@ __device__ __forceinline__ void wait_for_earlier_kernels() {
 #endif
 }
 
-/// kSaturates: saturation changes too.
+/// Kernel for a layout and a kind of chunks, as the top of this file says. kSaturates: saturation
+/// changes, too.
 template <typename Layout, typename Chunks, bool kSaturates>
 __global__ void __launch_bounds__(kConfig.threads(), 1)
     fused_kernel(const __grid_constant__ FusedParams p) {
@@ -126,7 +137,7 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   std::uint8_t* ring = shared + kConfig.table_bytes();
   const int thread = static_cast<int>(threadIdx.x);
 
-  // First what does not depend on earlier kernels.
+  // Work that does not depend on earlier kernels comes before the wait.
   for (int v = thread; v < 256; v += kConfig.threads()) {
     scratch.ratio[v] = p.state->inverse[v];
     scratch.last_of_bin[v] = p.state->last_of_bin[v];
@@ -152,7 +163,7 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
       load_state<kConfig.threads(), kForGain>(ahead, p.state->ahead);
     copies_commit();
   }
-  // Before the frame's bytes, behind which it would wait.
+  // Issued before the frame's copies, behind which it would queue.
   std::uint32_t frames = 0;
   asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(frames) : "l"(&p.state->frames) : "memory");
   auto ahead = first;
@@ -168,7 +179,7 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   }
   __syncthreads();
   count_chunks(chunks, first, ahead, tables);
-  asm volatile("" : "+r"(frames));  // Nobody waits for it before.
+  asm volatile("" : "+r"(frames));  // first use: nothing waits for the load before
   const std::uint32_t parity = frames & 1;
   hand_over_counts(tables, p.state->counts[parity]);
   make_frame_curve<kConfig.threads()>(p, p.state->counts[parity], p.state->excluded[parity], keeps,
@@ -183,7 +194,7 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
     }
   }
   if (blockIdx.x == 0) {
-    // Everybody has read the frame's number, and the histogram of the next frame is not in use.
+    // All blocks have read the frame's number, and the next frame's histogram is not yet in use.
     GridCell* next = &p.state->counts[parity ^ 1][0][0];
     for (int i = thread; i < kGridCopies * 128; i += kConfig.threads())
       next[i] = 0;
@@ -221,7 +232,7 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   }
 }
 
-/// The instance for a layout and a way of access; null where the layout does not have it.
+/// Returns the kernel for a layout and an access; null where the layout does not have that.
 template <typename Layout, bool kSaturates>
 const void* kernel_of(Access access) {
   switch (access) {

@@ -9,21 +9,21 @@
 #include "cuda/equalize/fused/fused_params.h"
 #include "cuda/equalize/fused/saturate.cuh"
 
-/// What the fused kernel knows of each family of formats: which bytes make a chunk, which values
-/// are counted, and how a chunk is scaled in its slot of shared memory. The packed families are
+/// Layouts of the fused kernel: for each family of formats the bytes of a chunk, the values that
+/// are counted, and the arithmetic on a chunk in its slot of shared memory. Packed families are
 /// here, those of YCbCr in yuv_layouts.cuh.
 ///
 /// A layout has
-///   kPixels                        of a whole chunk
-///   kChroma, kHasParts             whether it is a YCbCr layout, and whether it is a CellLayout
-///   kSpans, capacity(s), offset(s) its pieces of device memory, and where they lie in a slot
+///   kPixels                        pixels of a whole chunk
+///   kChroma, kHasParts             true for YCbCr, and for a CellLayout
+///   kSpans, capacity(s), offset(s) its pieces in device memory: number, bytes, offset in a slot
 ///   span(params, s, chunk)         plane, row, first byte and bytes of a piece
 ///   count(params, slot, lane, counter), apply(params, slot, lane, gains)
-/// The last two always take a whole chunk: what the frame does not have is 0 in the slot, so that
-/// no lane waits for another at an edge. Zeros are counted; the kernel takes them off in the end.
+/// The last two always take a whole chunk: bytes that the frame does not have are 0 in the slot, so
+/// that lanes do not diverge at an edge. These zeros are counted, and subtracted at the end.
 namespace equalux::cuda {
 
-/// Where a chunk lies.
+/// Position of a chunk in the frame.
 struct Chunk {
   std::uint32_t line;
   std::uint32_t x;  ///< first pixel
@@ -41,7 +41,7 @@ __device__ __forceinline__ uint4 load_vector(const std::uint8_t* from) {
   return *reinterpret_cast<const uint4*>(from);
 }
 
-/// Three vectors of a lane as words: vector k of the chunk lies at first + k step.
+/// Loads three vectors of a lane as words. Vectors are `step` bytes apart.
 __device__ __forceinline__ void load_vectors(const std::uint8_t* first, int step,
                                              std::uint32_t (&words)[12]) {
 #pragma unroll
@@ -63,7 +63,7 @@ __device__ __forceinline__ void store_vectors(std::uint8_t* first, int step,
   }
 }
 
-/// One packed plane whose lanes take whole pixels: the base of gray8 and the RGB forms.
+/// Base of gray8 and the RGB layouts: one packed plane, with whole pixels for each lane.
 template <int kBytes>
 struct PackedLayout {
   static constexpr bool kChroma = false;
@@ -110,8 +110,8 @@ struct GrayLayout : PackedLayout<1> {
   }
 };
 
-/// Three bytes a pixel; a lane takes 48 neighbouring bytes, 16 pixels. Their order among the three
-/// does not matter. Lanes 48 bytes apart meet in no bank.
+/// Three bytes a pixel, in any order of colours. A lane has 48 neighbouring bytes, 16 pixels:
+/// vectors of lanes at that distance have no bank conflicts.
 struct Rgb3Layout : PackedLayout<3> {
   static constexpr int kLaneBytes = 3 * kVectorBytes;
   static constexpr int kColor = 0;  ///< first of the three colour bytes
@@ -147,7 +147,7 @@ struct Rgb3Layout : PackedLayout<3> {
         });
       }
     } else {
-      // Four pixels are three words.
+      // Three words hold four pixels.
 #pragma unroll
       for (int four = 0; four < 4; ++four)
         scale_pixels(gains, words + 3 * four);

@@ -6,26 +6,27 @@
 
 #include "cuda/equalize/fused/fused_params.h"
 
-/// The histogram of all blocks, and the only barrier of the grid, in one exchange.
+/// Histogram of all blocks and only barrier of the grid, in one exchange through L2.
 ///
-/// A cell holds the counts of two neighbouring values and how many blocks have added theirs. Who
-/// reads as many as there are has the frame's counts: the word is data and flag at once, so nothing
-/// else needs to be ordered. That saves two of the three trips to L2 which an addition, an arrival
-/// and a look at the arrivals take.
+/// A cell holds the counts of two neighbouring values and how many blocks have added theirs. A
+/// reader that sees all arrivals has the frame's counts: the word is data and flag at once, so no
+/// other word needs to be ordered. That saves two of the three trips to L2 that an addition, an
+/// arrival and a look at the arrivals take.
 ///
-/// Additions to one address wait for each other: the blocks share kGridCopies histograms, and a
-/// reader adds those up.
+/// Atomics on one address are serialized: blocks share kGridCopies histograms, which a reader adds
+/// up.
 namespace equalux::cuda {
 
-/// Values 2 `pair` and 2 `pair` + 1 of one block; every block calls it once for every pair.
+/// Adds a block's counts of values 2 `pair` and 2 `pair` + 1. Every block calls it once for each
+/// pair.
 __device__ __forceinline__ void add_to_grid(GridHistogram& histogram, int pair, std::uint32_t even,
                                             std::uint32_t odd) {
   atomicAdd(&histogram[blockIdx.x % kGridCopies][pair],
             GridCell{1} << (2 * kGridCountBits) | GridCell{odd} << kGridCountBits | even);
 }
 
-/// The frame's counts of both values of a pair, once every block has added its own. Whole warps
-/// call it. All blocks must run at the same time.
+/// Waits until every block has added its counts of a pair, and returns the sums of both values.
+/// Called by whole warps. All blocks must be resident at the same time.
 __device__ __forceinline__ uint2 await_grid(GridHistogram& histogram, int pair) {
   GridCell cells[kGridCopies];
   std::uint32_t arrivals = 0;

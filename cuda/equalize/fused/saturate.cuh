@@ -8,11 +8,12 @@
 #include "src/equalize/saturated_codes.h"
 #include "src/equalize/saturation.h"
 
-/// Pixels whose saturation changes, by lines in whole numbers; see saturated_codes.h and
+/// Change of saturation of packed pixels, by lines in whole numbers; see saturated_codes.h and
 /// docs/algorithm.md, "Saturation".
 namespace equalux::cuda {
 
-/// The line of a pixel of value v whose least channel lies `below` under that, 255 at most.
+/// Line of a pixel of value v whose least channel is `below` less, 255 at most. `of_value` is the
+/// table's line of v.
 template <typename Table>
 __device__ __forceinline__ saturation::Line own_line(const Table& table,
                                                      const saturation::Line& of_value,
@@ -23,7 +24,8 @@ __device__ __forceinline__ saturation::Line own_line(const Table& table,
       v - below);
 }
 
-/// A pixel whose three colours are the lowest bytes of a word, whatever its line says.
+/// Exact results of a pixel, also where its line leaves them open. Colours are the lowest bytes of
+/// a word.
 class ExactPixel {
  public:
   template <typename Table>
@@ -35,7 +37,7 @@ class ExactPixel {
     f_ = table.factor(v_, static_cast<std::int32_t>(below));
     level_ = table.level(v_);
   }
-  /// What becomes of a colour.
+  /// Result of colour i.
   [[nodiscard]] __device__ std::uint32_t result(int i) const {
     if (v_ == 0) return 0;
     const std::uint32_t c = colour(i);
@@ -55,7 +57,7 @@ class ExactPixel {
   std::uint32_t level_;
 };
 
-/// The results of a pixel, in the bytes of a word.
+/// Computes the exact results of a pixel, in the bytes of a word.
 template <typename Table>
 __device__ __noinline__ std::uint32_t saturate_pixel_exact(const Table& table,
                                                            std::uint32_t colours) {
@@ -63,15 +65,15 @@ __device__ __noinline__ std::uint32_t saturate_pixel_exact(const Table& table,
   return pixel.result(0) | pixel.result(1) << 8 | pixel.result(2) << 16;
 }
 
-/// Four results' highest bytes as one word.
+/// Packs the highest bytes of four results into a word.
 __device__ __forceinline__ std::uint32_t pack_highest(std::uint32_t a, std::uint32_t b,
                                                       std::uint32_t c, std::uint32_t d) {
   return __byte_perm(__byte_perm(a, b, 0x0073), __byte_perm(c, d, 0x0073), 0x5410);
 }
 
-/// kPixels pixels of kBytes bytes in words, a multiple of four; colours begin at byte kColor of a
-/// pixel, and a fourth byte is copied. `column_of` says which pixel of the slot a pixel is. All
-/// lanes of a warp call it.
+/// Changes kPixels pixels of kBytes bytes in words, a multiple of four pixels. Colours begin at
+/// byte kColor of a pixel; a fourth byte is copied. `column_of` gives a pixel's column in the slot.
+/// Called by all lanes of a warp.
 template <int kPixels, int kBytes, int kColor, typename Table, typename ColumnOf>
 __device__ __forceinline__ void saturate_pixels(const Table& table, const std::uint8_t* slot,
                                                 std::uint32_t* words, const ColumnOf& column_of) {
@@ -86,7 +88,7 @@ __device__ __forceinline__ void saturate_pixels(const Table& table, const std::u
     lines[pixel] = table.at(v);
     limited |= saturation::is_limited(lines[pixel], v - least(pixel));
   }
-  // Without branches where no pixel of the warp is limited, so that none waits for another.
+  // Where no pixel of the warp is limited, no lane branches, so that none diverges.
   if (__any_sync(0xFFFFFFFFU, limited)) {
 #pragma unroll
     for (int pixel = 0; pixel < kPixels; ++pixel) {
@@ -98,8 +100,8 @@ __device__ __forceinline__ void saturate_pixels(const Table& table, const std::u
     for (int pixel = 0; pixel < kPixels; ++pixel)
       lines[pixel] = saturation::free_line(lines[pixel]);
   }
-  std::uint32_t unsure = 0;  // pixels
-  // Four pixels are whole words.
+  std::uint32_t unsure = 0;  // a bit for each pixel
+  // Whole words hold four pixels.
 #pragma unroll
   for (int four = 0; four < kPixels; four += 4) {
     std::uint32_t results[4 * kBytes];
@@ -142,7 +144,7 @@ __device__ __forceinline__ void saturate_pixels(const Table& table, const std::u
         words[w] = w == byte / 4 ? (words[w] & ~mask) | result : words[w];
     }
   }
-  // Lanes that went apart here would stay so.
+  // Lanes that have diverged would stay so without a barrier.
   __syncwarp();
 }
 

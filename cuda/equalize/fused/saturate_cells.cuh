@@ -9,22 +9,22 @@
 #include "cuda/equalize/fused/saturation_table.cuh"
 #include "src/format/pixel_math.h"
 
-/// Cells of YCbCr whose saturation changes; a counterpart of scale_lane() of yuv_cells.cuh. Single
-/// precision: y' = V' - slope (v - y), slope being k V' / v, or V' / (v - m) where that is less,
-/// which takes S to 1, and the gain of chroma. Cells that have a result near a half are left for
-/// the end of the block's chunks.
+/// Change of saturation of YCbCr cells; counterpart of scale_lane() of yuv_cells.cuh. In single
+/// precision, y' = V' - slope (v - y) with a slope of k V' / v, or V' / (v - m) where that is less,
+/// which takes S to 1; the slope is also the gain of chroma. Cells with a result near a half are
+/// left open until the end of the block's chunks.
 ///
 /// Where all channels of a lane's samples lie from black to white, v - y and v - m are those of the
-/// chroma sample, and a luma sample is a look-up, two products and a minimum.
+/// chroma sample, and a luma sample costs a lookup, two products and a minimum.
 namespace equalux::cuda {
 
-/// What is added to chroma's results, less 128: they stand on kCodeBase.
+/// Base of chroma's results, which come as differences to 128: the sum stands on kCodeBase.
 inline constexpr float kChromaBase = kCodeBase + 128.0f;
 
-/// 2^23, and the bits of the float that a code makes of it: 2^23 + code.
+/// Bits of 2^23 as a float: with a code in the lowest bits they are 2^23 + code.
 inline constexpr std::uint32_t kCodeBits = 0x4B000000U;
 
-/// 2^23 + byte `i` of consecutive words, as a float.
+/// Returns 2^23 + byte `i` of consecutive words as a float.
 __device__ __forceinline__ float based_byte(const std::uint32_t* words, int i) {
   return __uint_as_float(__byte_perm(words[i / 4], kCodeBits, 0x7650 | (i % 4)));
 }
@@ -32,47 +32,47 @@ __device__ __forceinline__ float based(std::int32_t code) {
   return __uint_as_float(kCodeBits | static_cast<std::uint32_t>(code));
 }
 
-/// 1 / x, off by a last place; of 0 infinity.
+/// Approximates 1 / x to one last place; infinity for 0.
 __device__ __forceinline__ float fast_inverse(float x) {
   float inverse;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
   return inverse;
 }
 
-/// What a result on its base has below its code, in the highest bits.
+/// Bits below the code of a result on its base, moved to the highest bits.
 __device__ __forceinline__ std::uint32_t fraction_of(float result) {
   return __float_as_uint(result) << (32 - kCodeShift);
 }
-/// False where a result may have the wrong code; `fraction` is the least of several.
+/// Returns false where a result may have the wrong code. `fraction` is the least of several.
 __device__ __forceinline__ bool is_sure(std::uint32_t fraction) {
   return fraction >= kLeastSure << (32 - kCodeShift);
 }
 
-/// The codes of two results, from bit 7 of the halves on, above which anything may stand.
+/// Codes of two results, in the halves from bit 7 on. Bits above them hold anything.
 __device__ __forceinline__ std::uint32_t codes_of_pair(float a, float b) {
   static_assert(kCodeShift == 8 + 7);
   return __byte_perm(__float_as_uint(a), __float_as_uint(b), 0x6521);
 }
-/// The codes of four results as one word.
+/// Packs the codes of four results into a word.
 __device__ __forceinline__ std::uint32_t codes_of_four(const float (&results)[4]) {
   return __byte_perm(codes_of_pair(results[0], results[1]) << 1,
                      codes_of_pair(results[2], results[3]) << 1, 0x7531);
 }
 
-/// Where the channels of samples lie.
+/// Range of the channels of samples.
 enum class Channels {
   inside,    ///< from black to white
-  dark,      ///< some below black, but not luma
+  dark,      ///< some below black, luma not
   anywhere,  ///< some above white, or luma below black
 };
 
-/// Those of a warp's samples. Luma and chroma of a lane are looked at apart, so that some of them
-/// may lie better than it says.
+/// Finds the range of a warp's samples. It tests a lane's luma and chroma apart, so that the range
+/// may be narrower than it says.
 template <typename Layout, int kPairs>
 __device__ __forceinline__ Channels
 channels_of_warp(const FusedParams& p, const typename Layout::Cells& cells,
                  const CellReach (&reaches)[Layout::Cells::kCells]) {
-  // Least and largest codes are the upper bytes of halves, which compare as those do.
+  // Codes are compared as the upper bytes of halves, whose lower bytes do not matter.
   std::uint32_t low = 0xFFFFFFFFU;
   std::uint32_t high = 0;
 #pragma unroll
@@ -93,7 +93,7 @@ channels_of_warp(const FusedParams& p, const typename Layout::Cells& cells,
     least = __vimin3_s32(least, static_cast<int>(reaches[i].least),
                          static_cast<int>(reaches[i + 1].least));
   }
-  // The least code that is not too dark, and the largest that is not too bright, from 0 to 255.
+  // Least code that is not too dark, and largest one that is not too bright, within 0 to 255.
   constexpr std::uint32_t kBoth = 0x01000100U;
   const auto black = static_cast<std::uint32_t>(p.weights.luma_offset);
   const auto white = black + static_cast<std::uint32_t>(p.weights.luma_max);
@@ -110,12 +110,12 @@ channels_of_warp(const FusedParams& p, const typename Layout::Cells& cells,
 
 /// Colours of a cell. All but the inverse and its product are exact.
 struct CellColour {
-  float above;          ///< of the largest channel against luma: v - y where v is not clamped
-  float least;          ///< of the least one
+  float above;          ///< largest channel less luma: v - y where v is not clamped
+  float least;          ///< least channel less luma
   float range;          ///< v - m where v is not clamped
-  std::uint32_t place;  ///< of the table's entry for black luma
+  std::uint32_t place;  ///< byte offset of the table's entry for black luma
   float inverse;        ///< 1 / (v - m)
-  float minus_base;     ///< by which a level on its base times that is too much
+  float minus_base;     ///< takes the base off a product with a level on its base
 };
 
 template <typename Table>
@@ -131,45 +131,45 @@ __device__ __forceinline__ CellColour colour_of(const FusedParams& p, const Tabl
   return colour;
 }
 
-/// What becomes of a luma sample.
+/// Result of a luma sample.
 struct LumaResult {
   float code;   ///< on its base
   float slope;  ///< the gain of chroma
 };
 
-/// Byte kByte of `word`, in a cell that lies inside. In last places of the result, of 2^-15: half a
-/// one for the level, half a one for a slope of the table, which takes 255 at most off it; or one
-/// for the inverse and half a one each for its product with the base, its product with the level
-/// and the slope; half a one for the sum. Chroma is at most 0.58 (v - m), so that the mean slope is
-/// off by as little for it.
+/// Computes byte kByte of `word`, of a cell whose channels lie inside. Errors, in last places of
+/// the result, 2^-15 each: half of one for the level; half of one for a slope of the table, which
+/// is multiplied by 255 at most, or one for the inverse and half of one each for its product with
+/// the base, its product with the level and the slope; half of one for the sum. Chroma is at most
+/// 0.58 (v - m), so that the mean slope is as exact for it.
 template <int kByte, typename Table>
 __device__ __forceinline__ LumaResult luma_inside(const Table& table, std::uint32_t word,
                                                   const CellColour& colour) {
   const LevelSlope of = table.slope_at(table.template place_of_sum<kByte>(word, colour.place));
-  // Where v - m is 0 the product is not a number, which no minimum is.
+  // Where v - m is 0 the product is NaN, which fminf() ignores.
   const float slope = fminf(of.slope, __fmaf_rn(of.level, colour.inverse, colour.minus_base));
   return {__fmaf_rn(-colour.above, slope, of.level), slope};
 }
 
-/// The same where the least channel may lie below black, but not luma. Where it does, v - m is
-/// above v, S is 1 or more, and the slope that of k = 1 at most: V' / v, the larger of V' / v and
-/// V' / (v - m). As sure as luma_inside(), since V' / v is as sure as a slope of the table.
+/// Computes a sample whose least channel may lie below black, but not luma. Where it does, v - m is
+/// above v, S is 1 or more, and the slope at most that of k = 1: V' / v, the larger of V' / v and
+/// V' / (v - m). As exact as luma_inside(), since V' / v is as exact as a slope of the table.
 template <int kByte, typename Table>
 __device__ __forceinline__ LumaResult luma_dark(const Table& table, std::uint32_t word,
                                                 const CellColour& colour) {
   const std::uint32_t place = table.template place_of_sum<kByte>(word, colour.place);
   const LevelSlope of = table.slope_at(place);
-  // Where v - m is 0 the product is not a number, which no maximum is, and chroma is 0, which no
-  // slope changes.
+  // Where v - m is 0 the product is NaN, which fmaxf() ignores, and chroma is 0, which no slope
+  // changes.
   const float most =
       fmaxf(table.gain_at(place).gain, __fmaf_rn(of.level, colour.inverse, colour.minus_base));
   const float slope = fminf(of.slope, most);
   return {__fmaf_rn(-colour.above, slope, of.level), slope};
 }
 
-/// Any luma sample; `code` lies above 2^23. V' is off by 2^-17, the product of slope and distance,
-/// 255 at most, by 2^-22 of itself, and each of two sums by half a last place: less than four last
-/// places of the result.
+/// Computes any luma sample; `code` is above 2^23. Errors: V' is off by 2^-17, the product of slope
+/// and distance, 255 at most, by 2^-22 of itself, and each of two sums by half of a last place:
+/// less than four last places of the result.
 template <typename Table>
 __device__ __forceinline__ LumaResult luma_anywhere(const FusedParams& p, const Table& table,
                                                     float code, const CellColour& colour) {
@@ -182,18 +182,18 @@ __device__ __forceinline__ LumaResult luma_anywhere(const FusedParams& p, const 
   const LevelGain of = table.gain_at(place);
   const float down = __fadd_rn(value, -code);
   const float below = __fadd_rn(down, -colour.least);
-  // V' = 0 times infinity is not a number, which no maximum is.
+  // V' = 0 times infinity is NaN, which fmaxf() ignores.
   const float most = fmaxf(of.gain, __fmul_rn(of.level, fast_inverse(fmaxf(below, 0.0f))));
   const float slope = fminf(table.slope_at(place).slope, most);
-  // Luma over v, which was clamped there, is scaled as it is without saturation.
+  // Luma above v, which was clamped, is scaled as without a change of saturation.
   const float own = down < 0 ? of.gain : slope;
   const float result = __fadd_rn(__fmaf_rn(-down, own, of.level), p.code_base);
-  // Of luma below black, which stays what it is, any number between two codes.
+  // Luma below black keeps its code; a fraction of 1/2 counts as sure.
   return {below_black ? __fadd_rn(__fadd_rn(code, -based(0)), 256.5f) : result, slope};
 }
 
-/// Scales luma and chroma in place. `first_column` is where the cells lie in the slot, from which
-/// they were loaded.
+/// Scales luma and chroma in place. `first_column` is the column of the cells in the slot that they
+/// were loaded from.
 template <typename Layout, int kPairs, Channels kChannels, typename Table>
 __device__ __forceinline__ void saturate_cells(const FusedParams& p, const std::uint8_t* slot,
                                                int first_column, typename Layout::Cells& cells,
@@ -202,7 +202,7 @@ __device__ __forceinline__ void saturate_cells(const FusedParams& p, const std::
   using Cells = typename Layout::Cells;
   constexpr int kEach = Cells::kCellsAPair;
   std::uint32_t chroma[Cells::kCells];
-  std::uint32_t unsure = 0;  // cells
+  std::uint32_t unsure = 0;  // a bit for each cell
 #pragma unroll
   for (int word = 0; word < kPairs / 2; ++word) {
     float results[Layout::kRows][4];
@@ -243,7 +243,7 @@ __device__ __forceinline__ void saturate_cells(const FusedParams& p, const std::
         float blue = __fmaf_rn(cells.u_over_samples(cell), gain_sum, kChromaBase);
         float red = __fmaf_rn(cells.w_over_samples(cell), gain_sum, kChromaBase);
         if constexpr (kChannels != Channels::inside) {
-          // Inside chroma stays in the range of its codes.
+          // Channels inside give chroma within the range of codes; others need a clamp.
           blue = fminf(fmaxf(blue, 256.25f), 511.75f);
           red = fminf(fmaxf(red, 256.25f), 511.75f);
         }
@@ -279,12 +279,13 @@ __device__ __forceinline__ void saturate_cells(const FusedParams& p, const std::
       }
     }
   }
-  // Lanes that went apart here would stay so.
+  // Lanes that have diverged would stay so without a barrier.
   __syncwarp();
   cells.set_chroma(chroma);
 }
 
-/// Scales for a whole warp: the frame's dark corners do not slow down the rest.
+/// Scales the cells of a warp, with arithmetic for the range of its channels: a frame's dark
+/// corners do not slow down the rest.
 template <typename Layout, int kPairs, typename Table>
 __device__ __forceinline__ void saturate_lane(const FusedParams& p, const std::uint8_t* slot,
                                               int first_column, typename Layout::Cells& cells,

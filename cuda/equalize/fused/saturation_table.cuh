@@ -8,13 +8,13 @@
 #include "src/equalize/saturated_codes.h"
 #include "src/equalize/saturation.h"
 
-/// What the fused kernel looks up where a frame's saturation changes: two numbers for each value in
-/// place of one gain, and for what these leave open the whole numbers that decide.
+/// Tables of the fused kernel where a frame's saturation changes: two numbers for each value in
+/// place of one gain, and whole numbers that decide what those leave open.
 namespace equalux::cuda {
 
-/// Lines in whole numbers for packed pixels; a counterpart of GainTable, in the same shared memory.
-/// A warp reads eight bytes a lane in two halves: sixteen copies of a value's line, which 128 bytes
-/// hold, keep the lanes of either out of each other's banks.
+/// Lines in whole numbers for packed pixels; counterpart of GainTable, in the same shared memory. A
+/// warp reads 8 bytes a lane in two halves, so sixteen copies of a value's line, 128 bytes, avoid
+/// bank conflicts.
 template <int kStride>
 class LineTable {
  public:
@@ -27,34 +27,35 @@ class LineTable {
         open_(open),
         mine_(static_cast<std::uint32_t>(lane) % kCopies * kEntry) {}
 
-  /// The same, for pixels of a chunk.
+  /// Returns a table that leaves open pixels of this chunk.
   [[nodiscard]] __device__ __forceinline__ LineTable in_chunk(std::uint32_t chunk) const {
     LineTable table = *this;
     table.chunk_ = chunk;
     return table;
   }
-  /// Leaves a pixel at a column of the chunk for the end; false where there is no room.
+  /// Leaves a pixel at a column of the chunk open until the block's end. Returns false where there
+  /// is no room.
   [[nodiscard]] __device__ __forceinline__ bool leave_open(std::uint32_t colours,
                                                            std::uint32_t column) const {
     return open_.add({colours, 0, chunk_, column});
   }
 
-  /// The line of a value.
+  /// Line of a value.
   [[nodiscard]] __device__ __forceinline__ saturation::Line at(std::uint32_t v) const {
     const uint2 entry = *reinterpret_cast<const uint2*>(table_ + v * kStride + mine_);
     return {entry.x, entry.y};
   }
-  /// W, with tone::kCurveBits.
+  /// Level W of a value, with tone::kCurveBits.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t level(std::int32_t v) const {
     return scratch_.cdf[v];
   }
-  /// W / n in 2^-saturation::kLineBits, for a W of `level`; see limited_slope().
+  /// Slope `level` / n in 2^-saturation::kLineBits; see limited_slope().
   [[nodiscard]] __device__ __forceinline__ std::uint32_t slope(std::uint32_t level,
                                                                std::int32_t n) const {
     return saturation::limited_slope(level,
                                      static_cast<std::uint32_t>(__double2loint(scratch_.ratio[n])));
   }
-  /// k of v in f for a pixel whose least channel lies `below` under v.
+  /// Factor f of a pixel of value v whose least channel is `below` less, from k of v.
   [[nodiscard]] __device__ __forceinline__ saturation::Factor factor(std::int32_t v,
                                                                      std::int32_t below) const {
     return saturation::factor_of(scratch_.factors[v], v, below);
@@ -65,7 +66,7 @@ class LineTable {
                                               const saturation::Line& line) {
     std::uint8_t* row = table + v * kStride;
     constexpr unsigned kVectors = kCopies * kEntry / kVectorBytes;
-    // Neighbouring values begin at different banks.
+    // Rows begin at different banks, so that lanes with a value each have no bank conflicts.
 #pragma unroll
     for (unsigned i = 0; i < kVectors; ++i) {
       *reinterpret_cast<uint4*>(row + (i + v) % kVectors * kVectorBytes) =
@@ -85,22 +86,22 @@ class LineTable {
   std::uint32_t chunk_ = 0;
 };
 
-/// What channels of a value v become: level - slope (v - c), as long as k takes S to 1 at most.
+/// Line of a value v, whose channels c become level - slope (v - c) as long as k takes S to 1 at
+/// most.
 struct LevelSlope {
-  float level;  ///< V' above the base on which results stand; V' = 0 for v = 0
-  float slope;  ///< k V' / v, which is the gain of chroma
+  float level;  ///< V' on the base of results; V' = 0 for v = 0
+  float slope;  ///< k V' / v, the gain of chroma
 };
 
-/// Numbers of a value v of which the least channel lies below black, or that was clamped.
+/// Numbers of a value v whose least channel lies below black, or that was clamped.
 struct LevelGain {
   float level;  ///< V', 0 for v = 0
   float gain;   ///< V' / v, 1 for v = 0
 };
 
-/// Table for YCbCr, whose chroma needs the slope as a gain: two pairs of numbers in single
-/// precision for each value. A warp reads eight bytes a lane in two halves: with 256 bytes for each
-/// value there are copies enough of either pair to keep the lanes of a half out of each other's
-/// banks.
+/// Table for YCbCr, whose chroma needs the slope as a gain: two pairs of floats for each value. A
+/// warp reads 8 bytes a lane in two halves: with 256 bytes for each value either pair has copies
+/// for all lanes of a half, so that there are no bank conflicts.
 template <int kStride>
 class SlopeTable {
  public:
@@ -113,24 +114,25 @@ class SlopeTable {
         open_(open),
         mine_(static_cast<std::uint32_t>(lane) % kCopies * kEntry) {}
 
-  /// The same, for cells of a chunk.
+  /// Returns a table that leaves open cells of this chunk.
   [[nodiscard]] __device__ __forceinline__ SlopeTable in_chunk(std::uint32_t chunk) const {
     SlopeTable table = *this;
     table.chunk_ = chunk;
     return table;
   }
-  /// Leaves a cell at a column of the chunk's slot for the end; false where there is no room.
+  /// Leaves a cell at a column of the chunk's slot open until the block's end. Returns false where
+  /// there is no room.
   template <typename Layout>
   [[nodiscard]] __device__ __forceinline__ bool leave_open(const std::uint8_t* slot,
                                                            int column) const {
     return open_.add(cell_in_slot<Layout>(slot, chunk_, column));
   }
 
-  /// Place of a value's entry.
+  /// Byte offset of a value's entry.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place_of(std::uint32_t v) const {
     return v * kStride + mine_;
   }
-  /// Entry at a place.
+  /// Entry at a byte offset.
   [[nodiscard]] __device__ __forceinline__ LevelSlope slope_at(std::uint32_t place) const {
     const float2 entry = *reinterpret_cast<const float2*>(table_ + place);
     return {entry.x, entry.y};
@@ -139,20 +141,21 @@ class SlopeTable {
     const float2 entry = *reinterpret_cast<const float2*>(table_ + place + kHalf);
     return {entry.x, entry.y};
   }
-  /// The place of what stands in `bits` less kBase and more.
+  /// Byte offset of the entry of `bits` less kBase plus `more`.
   template <std::uint32_t kBase>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place_above(std::uint32_t bits,
                                                                      std::int32_t more) const {
     return bits * kStride + (mine_ - kBase * kStride + static_cast<std::uint32_t>(more) * kStride);
   }
-  /// Place of the sum of byte kByte of a word and the value that `above` is the place of.
+  /// Byte offset of the entry of a sum, in one instruction: byte kByte of a word, and the value
+  /// whose byte offset is `above`.
   template <int kByte>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place_of_sum(std::uint32_t word,
                                                                       std::uint32_t above) const {
     constexpr unsigned kFactor = kByte % 2 == 0 ? kStride : static_cast<unsigned>(kStride) << 16;
     return kByte < 2 ? __dp2a_lo(kFactor, word, above) : __dp2a_hi(kFactor, word, above);
   }
-  /// W, with tone::kCurveBits.
+  /// Level W of a value, with tone::kCurveBits.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t level(std::int32_t v) const {
     return scratch_.cdf[v];
   }
@@ -160,17 +163,17 @@ class SlopeTable {
   [[nodiscard]] __device__ __forceinline__ double inverse(std::int32_t v) const {
     return scratch_.ratio[v];
   }
-  /// k of v in f for a pixel whose least channel lies `below` under v.
+  /// Factor f of a pixel of value v whose least channel is `below` less, from k of v.
   [[nodiscard]] __device__ __forceinline__ saturation::Factor factor(std::int32_t v,
                                                                      std::int32_t below) const {
     return saturation::factor_of(scratch_.factors[v], v, below);
   }
-  /// f in double precision, off by 2^-52 of itself at most.
+  /// Factor f in double precision, off by 2^-52 of itself at most.
   [[nodiscard]] __device__ __forceinline__ double ratio_of(saturation::Factor f) const {
     if (f.q == saturation::kOne) return f.p * (1.0 / saturation::kOne);
     return f.p * scratch_.ratio[f.q];
   }
-  /// gain_48() >> 8.
+  /// Gain of chroma, gain_48() >> 8.
   [[nodiscard]] __device__ __forceinline__ std::int64_t share(std::int32_t v) const {
     return static_cast<std::int64_t>(scratch_.chroma[v]);
   }
@@ -180,7 +183,7 @@ class SlopeTable {
                                               const LevelSlope& slope, const LevelGain& gain) {
     constexpr unsigned kVectors = kHalf / kVectorBytes;
     std::uint8_t* row = table + v * kStride;
-    // Neighbouring values begin at different banks.
+    // Rows begin at different banks, so that lanes with a value each have no bank conflicts.
 #pragma unroll
     for (unsigned i = 0; i < kVectors; ++i) {
       std::uint8_t* to = row + (i + v) % kVectors * kVectorBytes;
@@ -202,7 +205,7 @@ class SlopeTable {
   std::uint32_t chunk_ = 0;
 };
 
-/// Ends of the curve in the scratch. All threads of the block call it.
+/// Counts the ends of the curve in the scratch. Called by all threads of the block.
 template <int kThreads>
 __device__ __forceinline__ saturation::Ends ends_of_curve(const CurveScratch& s,
                                                           std::uint32_t max_value) {
@@ -220,8 +223,8 @@ __device__ __forceinline__ saturation::Ends ends_of_curve(const CurveScratch& s,
                              max_value);
 }
 
-/// Fills `table` after make_frame_curve(), as make_gain_table() does for gains, and what the table
-/// needs of the scratch. The curve is not plain.
+/// Fills `table`, and what it needs of the scratch; counterpart of make_gain_table(). Needs
+/// make_frame_curve() and a curve that is not plain. Called by all threads of the block.
 template <int kThreads, int kStride, bool kChroma>
 __device__ __forceinline__ void make_saturation_table(const FusedParams& p, CurveScratch& s,
                                                       std::uint8_t* table) {
@@ -242,11 +245,11 @@ __device__ __forceinline__ void make_saturation_table(const FusedParams& p, Curv
       const double unit = exact.denominator == 1 ? 1.0 : inverse * kPerLevel;
       const double ratio = static_cast<double>(exact.numerator) * unit;
       s.chroma[v] = gain_48(exact, ratio, unit) >> 8;
-      // A pixel of v = 0 has no S to gain: either its chroma is 0 too, or its least channel lies
-      // below black.
+      // A pixel of v = 0 has no S to gain: its chroma is 0, too, or its least channel lies below
+      // black.
       LevelGain gain{0, 1};
       float slope = fminf(static_cast<float>(k * kPerFactor), 1.0f);
-      // Off by 2^-24 of themselves at most.
+      // Rounding to floats is off by 2^-24 of the numbers at most.
       if (v != 0) {
         gain = {static_cast<float>(s.cdf[v] * kPerLevel), static_cast<float>(ratio)};
         slope = static_cast<float>(ratio * k * kPerFactor);
@@ -254,7 +257,8 @@ __device__ __forceinline__ void make_saturation_table(const FusedParams& p, Curv
       SlopeTable<kStride>::fill(table, v, {__fadd_rn(gain.level, p.code_base), slope}, gain);
     } else {
       LineTable<kStride>::fill(table, v, saturation::line_of(k, s.cdf[v], v, inverse));
-      // From here on its own thread's word alone has been read.
+      // Only this thread has read the word before, so it may now hold the inverse for limited
+      // lines.
       s.ratio[v] = __hiloint2double(0, static_cast<int>(saturation::limited_inverse(v)));
     }
   }

@@ -10,13 +10,12 @@
 #include "cuda/equalize/fused/fused_layouts.cuh"
 #include "cuda/equalize/fused/fused_params.h"
 
-/// Which chunks of a frame a warp has, and their way between device memory, its slots and the
-/// layout's arithmetic.
+/// Chunks of a warp, and their way between device memory, slots and the layout's arithmetic.
 ///
 /// SpanChunks takes frames of any size and, byte by byte, of any alignment: a chunk is a part of
-/// one line. FlatChunks takes those of which a lane's part is never cut: a lane has the same part
-/// of the chunk throughout, lanes need not wait for each other, and a chunk goes on in the next
-/// line, so that no lane is idle but in the last chunk.
+/// one line. FlatChunks takes frames in which no lane's part is ever cut: a lane has the same part
+/// of each chunk from its copy to its store, so that warps need no barrier, and a chunk goes on in
+/// the next line, so that lanes are idle in the last chunk only.
 namespace equalux::cuda {
 
 #if defined(__CUDA_ARCH__)
@@ -26,9 +25,9 @@ inline constexpr int kArch = 900;
 #endif
 inline constexpr FusedConfig kConfig = fused_config(kArch);
 
-/// The slots of one warp, and how many chunks it has. All blocks together walk through the frame,
-/// which device memory likes best, and those that have a chunk more have it in one warp at most
-/// more than others.
+/// Slots of one warp, and its number of chunks. Consecutive chunks belong to consecutive blocks:
+/// all blocks walk through the frame together, which suits DRAM, and their numbers of chunks differ
+/// by one at most.
 class WarpSlots {
  public:
   __device__ WarpSlots(const FusedParams& p, std::uint8_t* ring)
@@ -52,7 +51,7 @@ class WarpSlots {
   }
 
  protected:
-  /// The frame's number of chunk i.
+  /// Number in the frame of the warp's chunk i.
   [[nodiscard]] __device__ std::uint32_t number(int i) const {
     return first_ + static_cast<std::uint32_t>(i) * (p_.workers * kConfig.warps);
   }
@@ -70,7 +69,7 @@ class WarpSlots {
 template <typename Layout, bool kAligned>
 class SpanChunks : public WarpSlots {
  public:
-  /// Where a chunk lies, counted in chunks. A step forward or back takes a few additions.
+  /// Position of a chunk, counted in chunks. A step forward or back takes a few additions.
   struct Place {
     std::uint32_t line;
     std::uint32_t column;
@@ -78,7 +77,7 @@ class SpanChunks : public WarpSlots {
 
   using WarpSlots::WarpSlots;
 
-  /// The place of chunk i in the frame that is read, and in the one that is written.
+  /// Position of the warp's chunk i in the input, and in the output.
   [[nodiscard]] __device__ Place input(int i) const {
     return {number(i) / p_.columns, number(i) % p_.columns};
   }
@@ -118,7 +117,8 @@ class SpanChunks : public WarpSlots {
     });
   }
 
-  /// Counts the values of a chunk in its slot; `at` goes forward where anybody needs it.
+  /// Counts the values of a chunk in its slot. Moves `at` forward only for frames with partial
+  /// cells, which need it.
   template <typename Counter>
   __device__ __forceinline__ void count_values(Place& at, const std::uint8_t* slot,
                                                Counter& counter) const {
@@ -133,7 +133,7 @@ class SpanChunks : public WarpSlots {
     __syncwarp();
   }
 
-  /// Where the cell at a column of the chunk of that number lies.
+  /// Position of the cell at a column of the chunk with that number.
   [[nodiscard]] __device__ Chunk cell_at(std::uint32_t number, std::uint32_t column) const {
     const std::uint32_t line = p_.by_columns.quotient(number);
     const std::uint32_t x = (number - line * p_.columns) * Layout::kPixels + column;
@@ -169,7 +169,7 @@ class SpanChunks : public WarpSlots {
     return {at.line, x, left < Layout::kPixels ? static_cast<int>(left) : Layout::kPixels};
   }
 
-  /// Writes what a slot has of a chunk.
+  /// Writes the bytes that the frame has of a chunk, from its slot.
   __device__ __forceinline__ void store(const Chunk& chunk, const std::uint8_t* slot) const {
     const bool whole = is_whole(chunk);
     for_constants<Layout::kSpans>([&](auto s) {
@@ -193,13 +193,14 @@ class SpanChunks : public WarpSlots {
   }
 };
 
-/// Chunks of kLanes parts in a row, for a CellLayout: all planes are aligned and smaller than 2^31
-/// bytes, both of chroma have one stride, and lines are whole parts of 16 columns with all their
-/// rows, which follow each other.
+/// Chunks of kLanes consecutive parts, one for each lane, for a CellLayout. All planes are aligned
+/// and smaller than 2^31 bytes, both of chroma have one stride, and lines consist of whole parts of
+/// 16 columns with all their rows, which are neighbours.
 template <typename Layout>
 class FlatChunks : public WarpSlots {
  public:
-  /// Where a lane's part lies: its number, that in its line, and bytes from the planes' first.
+  /// Position of a lane's part: its number in the frame and in its line, and byte offsets in the
+  /// planes.
   struct Place {
     std::uint32_t part;
     std::uint32_t column;
@@ -243,7 +244,7 @@ class FlatChunks : public WarpSlots {
     Layout::count(p_, slot, lane_, counter);
   }
 
-  /// Where the cell at a column of the chunk lies that begins with that part.
+  /// Position of the cell at a column of the chunk that begins with part `first_part`.
   [[nodiscard]] __device__ Chunk cell_at(std::uint32_t first_part, std::uint32_t column) const {
     const std::uint32_t part = first_part + column / kPartColumns;
     const std::uint32_t line = p_.by_columns.quotient(part);
@@ -251,7 +252,7 @@ class FlatChunks : public WarpSlots {
             part < p_.parts ? Layout::kColumns : 0};
   }
 
-  /// Scales a chunk from its slot to device memory.
+  /// Scales a chunk from its slot to device memory, in registers.
   template <typename Gains>
   __device__ __forceinline__ void scale(const Place& at, const std::uint8_t* slot,
                                         const Gains& gains) const {
@@ -265,7 +266,8 @@ class FlatChunks : public WarpSlots {
   }
 
  private:
-  /// The way from a chunk of a warp to its next, and what is added where that begins another line.
+  /// Distance from a warp's chunk to its next one, and what is added where that begins another
+  /// line.
   struct Step {
     std::uint32_t parts;
     std::int32_t luma;
@@ -313,7 +315,7 @@ class FlatChunks : public WarpSlots {
   static constexpr int plane(int piece) {
     return piece < Layout::kRows ? 0 : piece - Layout::kRows + 1;
   }
-  /// The place of a lane's part of piece kPiece in its plane.
+  /// Byte offset of a lane's part of piece kPiece in its plane.
   template <int kPiece>
   static __device__ __forceinline__ std::int64_t offset(const Place& at, std::int32_t luma_stride) {
     if constexpr (kPiece >= Layout::kRows) return at.chroma;

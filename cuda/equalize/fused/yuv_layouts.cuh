@@ -7,16 +7,16 @@
 #include "cuda/equalize/fused/saturate_cells.cuh"
 #include "src/format/layout.h"
 
-/// The YCbCr layouts of the fused kernel. Beside what fused_layouts.cuh asks for they have
+/// YCbCr layouts of the fused kernel. Beside the members that fused_layouts.cuh lists they have
 ///   kColumns, kRows                       luma samples of a cell
-///   luma_at(row, x), cb_at(x), cr_at(x)   where the samples of column x lie in a slot
-///   lane_of(x)                            which lane works on them
-///   column_of_cell(cell)                  how far a lane's cell lies from its first
-///   kKeepsExtraLuma                       whether an odd row has a luma byte too many in memory
-/// with which partial_cells.cuh treats cells that the frame has only in part.
+///   luma_at(row, x), cb_at(x), cr_at(x)   offsets of column x's samples in a slot
+///   lane_of(x)                            lane that works on column x
+///   column_of_cell(cell)                  column of a lane's cell, from its first one on
+///   kKeepsExtraLuma                       true where odd rows have a luma byte too many in memory
+/// for partial_cells.cuh, which treats cells that the frame has only in part.
 namespace equalux::cuda {
 
-/// Scales a lane's cells, with other saturation where the table has it.
+/// Scales a lane's cells, with a change of saturation where the table has it.
 template <typename Layout, int kPairs, typename Table>
 __device__ __forceinline__ void change_lane(const FusedParams& p, const std::uint8_t* slot,
                                             int first_column, typename Layout::Cells& cells,
@@ -28,8 +28,8 @@ __device__ __forceinline__ void change_lane(const FusedParams& p, const std::uin
   }
 }
 
-/// What the planar layouts share: rows of luma in the first pieces of a slot, 512 columns each, of
-/// which a lane takes 16 neighbours, and behind them one or two pieces of chroma.
+/// Base of the planar layouts. A slot has pieces: rows of luma of 512 columns, of which a lane has
+/// 16 neighbouring ones, and behind them one or two pieces of chroma.
 template <typename Derived, int kColumnsOfCell, int kRowsOfCell, bool kInterleaved>
 struct CellLayout {
   static constexpr bool kChroma = true;
@@ -40,7 +40,7 @@ struct CellLayout {
   static constexpr int kPixels = 16 * kLanes;  ///< columns
   static constexpr int kChromaBegin = 512 * kRows;
   using Cells = LaneCells<kColumns, kRows, 8, kInterleaved>;
-  /// Chroma of a lane: so many pieces, and bytes of each.
+  /// Chroma of a lane: number of pieces, and bytes of each.
   static constexpr int kChromaPieces = kInterleaved ? 1 : 2;
   static constexpr int kChromaBytes = 2 * Cells::kCells / kChromaPieces;
   static constexpr int kPieces = kRows + kChromaPieces;
@@ -48,7 +48,7 @@ struct CellLayout {
   static constexpr __device__ int column_of_cell(int cell) { return kColumns * cell; }
   static __device__ int luma_at(int row, int x) { return 512 * row + x; }
   static __device__ int lane_of(int x) { return x / 16; }
-  /// Bytes of a lane in piece i, and where they lie in a slot.
+  /// Bytes of a lane in piece i, and their offset in a slot.
   static constexpr int piece_bytes(int i) { return i < kRows ? 16 : kChromaBytes; }
   static constexpr __device__ int place_in_slot(int i, int lane) {
     return i < kRows ? 512 * i + 16 * lane
@@ -61,7 +61,7 @@ struct CellLayout {
     count_cells<Cells, kRows, 8>(p, load(slot, lane), counter);
   }
 
-  /// The lane's cells, scaled; the slot stays as it is.
+  /// Returns the lane's cells, scaled. Leaves the slot unchanged.
   template <typename Gains>
   static __device__ __forceinline__ Cells scaled(const FusedParams& p, const std::uint8_t* slot,
                                                  int lane, const Gains& gains) {
@@ -79,7 +79,7 @@ struct CellLayout {
     });
   }
 
-  /// The words of piece i.
+  /// Words of piece i.
   template <typename AnyCells>
   static __device__ __forceinline__ auto* words_of(AnyCells& cells, int i) {
     return i < kRows ? cells.luma[i] : cells.chroma + (i - kRows) * (kChromaBytes / 4);
@@ -95,7 +95,7 @@ struct CellLayout {
   }
 };
 
-/// A row of luma of a line of 4:2:0 chroma; the second may be missing.
+/// Row of luma that belongs to a line of 4:2:0 chroma. The second one may be missing.
 __device__ __forceinline__ SpanPlace luma_place_420(const FusedParams& p, int which,
                                                     const Chunk& chunk) {
   const LumaRows rows =
@@ -117,7 +117,7 @@ struct Nv12Layout : CellLayout<Nv12Layout, 2, 2, true> {
   static __device__ int cr_at(int x) { return cb_at(x) + 1; }
 };
 
-/// Chroma of half the luma's width in planes of its own.
+/// Chroma of half the luma's width, in two planes.
 template <typename Derived, int kRowsOfCell>
 struct HalfChromaLayout : CellLayout<Derived, 2, kRowsOfCell, false> {
   using Base = CellLayout<Derived, 2, kRowsOfCell, false>;
@@ -157,8 +157,8 @@ struct Y444Layout : CellLayout<Y444Layout, 1, 1, false> {
   static __device__ int cr_at(int x) { return kChromaBegin + 512 + x; }
 };
 
-/// Packed 4:2:2: four bytes hold two luma samples and their Cb and Cr; kLuma is the first luma
-/// byte's place, 0 in YUY2 and 1 in UYVY.
+/// Packed 4:2:2: four bytes hold two luma samples and their Cb and Cr. kLuma is the place of the
+/// first luma byte: 0 in YUY2, 1 in UYVY.
 template <int kLuma>
 struct Packed422Places {
   static constexpr int kColumns = 2;
@@ -168,7 +168,8 @@ struct Packed422Places {
   static __device__ int cr_at(int x) { return cb_at(x) + 2; }
 };
 
-/// kVectors vectors of a lane, of four cells each, as far apart as all lanes' first ones reach.
+/// Vectors of a lane, kVectors of four cells each. They are kLanes vectors apart, so that
+/// neighbouring lanes load neighbouring vectors, without bank conflicts.
 template <int kLuma, int kVectors>
 struct Packed422Vectors : Packed422Places<kLuma> {
   static constexpr int kVectorCells = 4;
@@ -196,7 +197,7 @@ struct Packed422Vectors : Packed422Places<kLuma> {
   }
 
   static __device__ __forceinline__ void store(std::uint8_t* first, const Cells& cells) {
-    // Bytes 0 and 1, or 2 and 3, of two words.
+    // Selectors of bytes 0 and 1, and of bytes 2 and 3, of two words.
     constexpr unsigned kFirst = kLuma == 0 ? 0x5140 : 0x1504;
     constexpr unsigned kSecond = kLuma == 0 ? 0x7362 : 0x3726;
 #pragma unroll
@@ -224,7 +225,7 @@ struct Packed422Layout : Packed422Places<kLuma> {
   static constexpr bool kKeepsExtraLuma = true;
   static constexpr int kPixels = kChunkBytes / 2;
   static constexpr int kSpans = 1;
-  static constexpr int kVectors = 3;  ///< of a lane
+  static constexpr int kVectors = 3;  ///< vectors of a lane
   using Cells = typename Packed422Vectors<kLuma, 1>::Cells;
   static constexpr int capacity(int) { return kChunkBytes; }
   static constexpr int offset(int) { return 0; }
@@ -247,7 +248,7 @@ struct Packed422Layout : Packed422Places<kLuma> {
   template <typename Gains>
   static __device__ __forceinline__ void apply(const FusedParams& p, std::uint8_t* slot, int lane,
                                                const Gains& gains) {
-    // Other saturation asks once for all of them where channels lie.
+    // With a change of saturation, one test of the channels' range serves all vectors.
     constexpr int kAtOnce = Gains::kSaturates ? kVectors : 1;
     using Vectors = Packed422Vectors<kLuma, kAtOnce>;
 #pragma unroll
