@@ -3,10 +3,11 @@
 #include "cuda/denoise/denoise_stages.h"
 #include "cuda/device/warp_sum.cuh"
 
-/// The curves of a picture's noise, in a kernel of their own or beside other work.
+/// Noise curves from the histograms of a picture and of those before it: device functions, as they
+/// run in a kernel of their own or in blocks of another one.
 namespace equalux::cuda {
 
-/// The lanes' sum and, in `before`, that of the lanes below this one.
+/// Inclusive sum over the warp's lanes. `before` becomes the sum of the lanes below this one.
 __device__ __forceinline__ std::uint64_t scan_counts(std::uint64_t mine, int lane,
                                                      std::uint64_t& before) {
   unsigned long long sum = mine;
@@ -19,8 +20,10 @@ __device__ __forceinline__ std::uint64_t scan_counts(std::uint64_t mine, int lan
   return __shfl_sync(0xFFFFFFFFU, sum, kLanes - 1);
 }
 
-/// The standard deviation of a segment, in units of samples, or denoise::kUnknown; by a warp. A
-/// lane has neighbouring bins. Counts of the picture become those of all.
+/// Finds the standard deviation of a segment's noise, by a warp, in units of samples: the given
+/// one, or the measured one, which is denoise::kUnknown where too few blocks are counted. A lane
+/// has kBinsOfLane neighbouring bins. Merges the picture's counts into those of all pictures and
+/// clears them for the next picture.
 __device__ __forceinline__ void find_sigma(const DenoisePicture& picture, NoiseCounts& noise,
                                            int segment, int lane, int& sigma) {
   constexpr int kBinsOfLane = denoise::kTextureBins / kLanes;
@@ -45,7 +48,7 @@ __device__ __forceinline__ void find_sigma(const DenoisePicture& picture, NoiseC
     } else {
 #pragma unroll
       for (int i = 0; i < kBinsOfLane; ++i) {
-        // The first bin that ends the fifth is one lane's.
+        // Only one lane has the first bin that completes a fifth of the blocks.
         if (denoise::ends_fifth(below, all[i], sum) && !denoise::ends_fifth(below, 0, sum)) {
           sigma = denoise::sigma_of(
               denoise::texture_of_fifth(lane * kBinsOfLane + i, below, all[i], sum));
@@ -56,9 +59,9 @@ __device__ __forceinline__ void find_sigma(const DenoisePicture& picture, NoiseC
   }
 }
 
-/// The curves of a component by a block of kThreads threads, all of which come here: what has been
-/// counted so far, or the noise that is given. A warp has segments in turn; the curves of segments
-/// are a thread's each, once all noises are there.
+/// Makes the noise curves of a component by a block of kThreads threads, all of which must call it,
+/// from the blocks counted so far or from the given noise. Warps take segments in turn; then gaps
+/// are filled, and a thread makes the lines of one segment.
 template <int kThreads>
 __device__ void make_noise_curves(const DenoisePicture& picture, int component) {
   static_assert(kThreads % kLanes == 0 && kThreads >= denoise::kSegments);

@@ -7,42 +7,43 @@
 namespace equalux::cuda {
 namespace {
 
-/// Deviations that are looked at on each side of a sample.
+/// Deviations within two rows and columns of a sample decide how much it has changed: 5 x 5.
 constexpr int kReach = 2;
 constexpr int kAcross = 2 * kReach + 1;
-/// A warp walks down a strip of the picture, a row at a time; a lane has kFour neighbouring columns
-/// of the first component, or two each of both others where these have half as many. What the first
-/// lane and the last have is only looked at by their neighbours.
+/// Columns of a strip, down which a warp walks row by row. A lane has kFour neighbouring columns of
+/// the first component, or two of each of both others where these have half as many. The first lane
+/// and the last one only have deviations for their neighbours' sums, and store nothing.
 constexpr int kStripColumns = (kLanes - 2) * kFour;
 constexpr int kMostStripRows = 32;
 constexpr int kLeastStripRows = 8;
-/// Strips that a multiprocessor works on at a time at least.
+/// Least strips, of a warp each, that a multiprocessor holds at a time: other warps hide the
+/// latency of a row's loads.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
-constexpr int kStrips = 16;  // more blocks are more than some of these have
+constexpr int kStrips = 16;  // multiprocessors of 7.5 and 8.6 hold 16 blocks at most
 #else
 constexpr int kStrips = 24;
 #endif
 constexpr int kStartThreads = 256;
 
-/// Where a lane's four samples lie.
+/// Layout of a lane's four samples.
 enum class Slots {
-  neighbours,  ///< of one component beside each other
-  halves,      ///< of two components, two of each
+  neighbours,  ///< neighbouring samples of one component
+  halves,      ///< two neighbouring samples of each of two components
 };
 
-/// What a lane needs to find its samples, whatever the picture.
+/// Access to a lane's samples in the frame.
 enum class Source {
-  words,   ///< bytes in whole words, which all of a lane's samples fill
-  single,  ///< each for itself
+  words,   ///< aligned words of bytes, each read by one load
+  single,  ///< one load for each sample, of any depth and step
 };
 
-/// Where a strip lies in the picture.
+/// Position of a strip in the picture.
 enum class Place {
-  inside,  ///< all of its lanes' columns exist
+  inside,  ///< all columns of all lanes exist
   edge,
 };
 
-/// By halves, of numbers with a sign.
+/// Least and greatest of signed numbers, in each half of a pair.
 __device__ __forceinline__ Pair least(Pair a, Pair b) {
   return __vmins2(a, b);
 }
@@ -50,86 +51,92 @@ __device__ __forceinline__ Pair greatest(Pair a, Pair b) {
   return __vmaxs2(a, b);
 }
 
-/// Whole numbers up to 2047 of 16 bits are halves, too: of 2^-24, the least there is. So units that
-/// multiply and add halves find sums and magnitudes of deviations, exactly.
+/// Pair as two half-precision numbers. The bits of a whole number n up to 2047 are those of the
+/// half n x 2^-24, the least that there is. So instructions for halves add deviations and take
+/// magnitudes exactly, without conversion.
 __device__ __forceinline__ __half2 halves_of(Pair pair) {
   return *reinterpret_cast<const __half2*>(&pair);
 }
 __device__ __forceinline__ Pair bits_of(__half2 halves) {
   return *reinterpret_cast<const Pair*>(&halves);
 }
-/// The same number of 2^-24 twice, below 0.
+/// -number x 2^-24 in both halves.
 __device__ __forceinline__ __half2 minus(unsigned number) {
   return halves_of(twice(0x8000U | number));
 }
 
-/// Each byte's sign bit in all of its bits.
+/// Sign bit of each byte, in all eight bits of that byte.
 __device__ __forceinline__ std::uint32_t signs_of_bytes(std::uint32_t bytes) {
   std::uint32_t signs = 0;
   asm("prmt.b32 %0, %1, %1, 0xba98;" : "=r"(signs) : "r"(bytes));
   return signs;
 }
 
-/// By a multiplication, which leaves the unit that shifts alone.
+/// Multiplies by 16. The compiler would shift, in the unit that minima and byte permutations
+/// already keep busy; a multiplication runs beside it.
 __device__ __forceinline__ int sixteen_times(int number) {
   int product = 0;
   asm("mul.lo.s32 %0, %1, 16;" : "=r"(product) : "r"(number));
   return product;
 }
 
-/// What a warp keeps beside registers.
+/// Shared memory of a strip: under 6 KiB.
 struct StripShared {
-  std::uint32_t change[kMostStripRows][kLanes];  ///< of the first component, by sample
+  std::uint32_t change[kMostStripRows][kLanes];  ///< changes of the first component, a byte for
+                                                 ///< each sample
   CurveOfLevels inverse[kMostComponents];
-  std::uint32_t share[denoise::kWeights];  ///< of a sample in the new estimate, of 2^16
+  std::uint32_t share[denoise::kWeights];  ///< share of a sample in the new estimate by weight, in
+                                           ///< 1 / 2^16
   std::uint8_t certainty[denoise::kWeights];
 };
 
-/// A lane's four samples of a row, as they are read.
+/// Loads of a lane's four samples of a row, not yet decoded: they are under way while the row
+/// before is worked on.
 template <Source kSource>
 struct Loaded {
   static constexpr int kWords = kSource == Source::words ? 2 : kFour;
   std::uint32_t codes[kWords];
   Pair estimates[2];
   std::uint32_t weights[2];
-  Pair drift;  ///< of their block
+  Pair drift;  ///< drift of the block that the samples belong to
 };
 
-/// The same as they are worked on.
+/// Decoded samples of a lane in a row, kept until the deviations two rows below are there.
 struct Known {
   Pair estimates[2];
-  Pair differences[2];  ///< of the samples to them
+  Pair differences[2];  ///< samples less estimates
   std::uint32_t weights;
 };
 
-/// Both sums of deviations and of their magnitudes, for two pairs of columns.
+/// Sums over five rows of deviations and of their magnitudes, by column.
 struct Sums {
   __half2 plain[2];
   __half2 magnitudes[2];
 };
 
-/// The row or column of the block that a place of a component belongs to.
+/// Row or column of the motion block that a row or column of a component belongs to.
 __device__ __forceinline__ int block_of(int place, int shift) {
   return static_cast<int>(static_cast<unsigned>(place << shift) / denoise::kBlock);
 }
 
-/// What a warp does of one component, or of two that have half of the columns.
+/// Work of a warp on one component, or on two components of half as many columns.
 template <Slots kSlots, Source kSource, Place kPlace>
 class Strip {
  public:
   __device__ __forceinline__ Strip(const DenoisePicture& picture, int number, int rows,
                                    StripShared& shared);
 
-  /// Goes through the strip; `first`: others take its changes over.
+  /// Walks down the strip. `first`: this is the first component, whose changes are kept in shared
+  /// memory for the others.
   __device__ __forceinline__ void walk(bool first);
 
  private:
   static constexpr bool kHalved = kSlots == Slots::halves;
   static constexpr bool kEdge = kPlace == Place::edge;
   static constexpr int kParts = kHalved ? 2 : 1;  // components
-  static constexpr int kOwn = kFour / kParts;     // columns of each
+  static constexpr int kOwn = kFour / kParts;     // columns of each component
 
-  /// What rows on the way leave behind; the newest last.
+  /// State of the walk in registers. The newest row is last.
   struct Walk {
     Loaded<kSource> next;
     Known known[kReach + 1];
@@ -155,23 +162,23 @@ class Strip {
   const DenoiseComponent& component_;
   int number_;
   int lane_;
-  int x_;       ///< the lane's first column, which may lie outside
-  int y_;       ///< the strip's first row
-  int rows_;    ///< of the strip that exist
-  int column_;  ///< where the lane reads
+  int x_;       ///< first column of the lane; may lie outside the picture
+  int y_;       ///< first row of the strip
+  int rows_;    ///< rows of the strip that exist
+  int column_;  ///< first column that the lane reads: x_ clamped into the picture
   StripShared& shared_;
   const std::uint8_t* codes_[kSource == Source::words ? 2 : 1];
   int offsets_[kSource == Source::words ? 1 : kFour];
   const std::int16_t* estimates_[kParts];
   const std::uint8_t* weights_[kParts];
-  std::uint32_t code_selectors_[2];  ///< bytes that a pair of codes is made of
-  std::uint32_t pair_selectors_[2];  ///< and a pair of estimates
+  std::uint32_t code_selectors_[2];  ///< byte selectors for __byte_perm: bytes of a pair of codes
+  std::uint32_t pair_selectors_[2];  ///< byte selectors of a pair of estimates
   std::uint32_t weight_selector_;
   bool interleaved_ = false;
-  int stride_;  ///< of codes
+  int stride_;  ///< stride of the codes
   std::int16_t* next_estimates_[kParts];
   std::uint8_t* next_weights_[kParts];
-  bool stores_;  ///< the lane has columns of its own
+  bool stores_;  ///< the lane has columns to store
   std::uint32_t most_;
   int vector_row_ = -1;
   Pair drift_ = 0;
@@ -206,7 +213,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_places() {
   const Samples<const std::uint8_t>& in = component_.in;
   const int last = in.columns - 1;
   column_ = kEdge ? min(max(x_, 0), last / kOwn * kOwn) : x_;
-  int place[kOwn];  // of the lane's samples, from where it reads
+  int place[kOwn];  // columns of the lane's samples, relative to column_
 #pragma unroll
   for (int i = 0; i < kOwn; ++i)
     place[i] = kEdge ? nearest_place(x_ + i, in.columns) - column_ : i;
@@ -232,7 +239,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_places() {
     const Samples<const std::uint8_t>& other = picture_.components[number_ + 1].in;
     interleaved_ = in.step == 2;
     if (interleaved_) {
-      // A word has both components' samples in turns.
+      // A word has samples of both components in turn.
       const int second = other.first > in.first ? 1 : 0;
       codes_[0] = (second == 1 ? in.first : other.first) + 2 * column_;
       codes_[1] = codes_[0];
@@ -261,7 +268,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_places() {
   }
 }
 
-/// Where what is known of the lane's samples of a row comes from: as it was, or moved.
+/// Selects the planes that have the known estimates of the lane's samples in a row: those of moved
+/// blocks where their block has moved.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_vector(int y) {
   const int row = block_of(y, component_.shift_y);
@@ -282,7 +290,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_vector(int 
   }
 }
 
-/// A row counted from the strip's first one; outside the picture it is the nearest.
+/// Loads a row by its number from the strip's first one on. Rows outside the picture repeat the
+/// nearest one.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::load(int row,
                                                                      Loaded<kSource>& loaded) {
@@ -349,7 +358,7 @@ Strip<kSlots, kSource, kPlace>::codes_of(const Loaded<kSource>& loaded, int pair
   }
 }
 
-/// Deviations of four samples, and what the update needs of them.
+/// Finds the deviations of a lane's four samples, and keeps what update() needs of them.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
     const Loaded<kSource>& loaded, Known& known, __half2 (&deviations)[2]) const {
@@ -371,12 +380,12 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
 #pragma unroll
   for (int p = 0; p < 2; ++p) {
     const CurveOfLevels& inverse = shared_.inverse[number_ + (kHalved ? p : 0)];
-    if constexpr (!kHalved) {  // denoise::lightened()
+    if constexpr (!kHalved) {  // as denoise::lightened() does
       known.estimates[p] =
           __viaddmin_s16x2_relu(known.estimates[p], loaded.drift, twice(denoise::kSampleMost));
     }
     const Pair estimate = known.estimates[p];
-    // Both halves stay above 0, so that neither takes from the other.
+    // With the sign bits set no half borrows from the other.
     const Pair difference = (codes_of(loaded, p) * up + twice(kSign) - estimate) ^ twice(kSign);
     known.differences[p] = difference;
     const Pair clipped =
@@ -385,7 +394,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
     const auto product = [&](int level, unsigned upper, unsigned weight, int clipped_difference) {
       const int of_noise =
           inverse.at(level, upper) * static_cast<int>(shared_.certainty[weight]) + 128;
-      // Sixteen times what denoise::deviation() multiplies by: results are upper halves.
+      // denoise::deviation() shifts a product with 8 right by 15; with 16 the result is the upper
+      // half of the product.
       return static_cast<unsigned>(clipped_difference * sixteen_times(of_noise >> 8) + 0x8000);
     };
     const unsigned left =
@@ -401,13 +411,14 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
   }
 }
 
-/// Sums of five columns each. They are exact up to 2048 of magnitudes, and where those are more,
-/// all has changed in any case.
+/// Adds the deviations of five neighbouring columns, with those of the lanes beside by shuffles.
+/// Sums of magnitudes are exact up to 2048; a change is full from 655 on, so rounding beyond that
+/// has no effect.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::add_across(
     const __half2 (&own)[2], __half2 (&sums)[2]) const {
   constexpr std::uint32_t kAll = 0xFFFFFFFFU;
-  constexpr unsigned kMiddle = 0x5432;  // the right one of a pair and the left one of the next
+  constexpr unsigned kMiddle = 0x5432;  // the right one of a pair and the left one of the next pair
   const Pair bits[2] = {bits_of(own[0]), bits_of(own[1])};
   if constexpr (kHalved) {
 #pragma unroll
@@ -430,7 +441,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::add_across(
   }
 }
 
-/// The mean of the first component's changes that both samples of a pair cover.
+/// Mean change of the first component's samples that a pair's samples cover.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ Pair Strip<kSlots, kSource, kPlace>::covered_change(int row,
                                                                                int pair) const {
@@ -452,7 +463,8 @@ template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::keep_change(
     int row, const Pair (&changes)[2]) {
   std::uint32_t bytes = __byte_perm(changes[0], changes[1], 0x6420);
-  // The last column's stands for one behind it, too.
+  // The last chroma sample may cover a column beyond the picture, which repeats the last one's
+  // change.
   if constexpr (kEdge) bytes = __byte_perm(bytes, 0, weight_selector_);
   shared_.change[row][lane_] = bytes;
 }
@@ -462,7 +474,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::store(int y,
                                                                       const Pair (&estimates)[2],
                                                                       std::uint32_t weights) const {
   if (!stores_) return;
-  // Rows have room for all of a lane's columns.
+  // Rows are padded, so that a lane may store all four columns.
   const auto number_row = static_cast<std::ptrdiff_t>(y) * component_.next.estimate.pitch;
   const auto weight_row = static_cast<std::ptrdiff_t>(y) * component_.next.weight.pitch;
   if constexpr (kHalved) {
@@ -478,7 +490,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::store(int y,
   }
 }
 
-/// Estimates and weights of a row after the picture; `sums` are those of five rows.
+/// Updates estimates and weights of a row. `sums` are over five rows around it, `own` are its
+/// deviations.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool first, int row,
                                                                        const Sums& sums,
@@ -491,7 +504,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
   Pair changes[2];
 #pragma unroll
   for (int p = 0; p < 2; ++p) {
-    // denoise::change(); numbers below 0 are below 0 as whole ones, too.
+    // denoise::change(). A half below 0 has its sign bit set, so it is below 0 as a whole number,
+    // too, and the minima for whole numbers clamp it.
     const Pair by_mean = bits_of(__hadd2(__habs2(means[p]), minus(25 * denoise::kSigma / 2)));
     const Pair by_energy = bits_of(__hadd2(energies[p], minus(25 * denoise::kSigma)));
     const Pair by_own = bits_of(__hfma2(__habs2(own[p]), __half2half2(__ushort_as_half(0x4800)),
@@ -500,7 +514,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
     if (!first) changes[p] = greatest(changes[p], covered_change(row, p));
   }
   if (first) keep_change(row, changes);
-  // What denoise::weight_after() takes off: (weight change + 127) / 256.
+  // Subtrahend of denoise::weight_after(): (weight change + 127) / 256 in the second byte.
   const std::uint32_t off[kFour] = {__dp2a_lo(changes[0] & 0xFFFF, known.weights, 127U),
                                     __dp2a_lo(changes[0] & 0xFFFF0000, known.weights, 127U),
                                     __dp2a_hi(changes[1] & 0xFFFF, known.weights, 127U),
@@ -508,12 +522,13 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
   const std::uint32_t left =
       known.weights -
       __byte_perm(__byte_perm(off[0], off[1], 0x4451), __byte_perm(off[2], off[3], 0x4451), 0x5410);
-  // In bytes: where a weight's share lies.
+  // Byte offsets of the weights' shares.
   const std::uint32_t places = left * static_cast<unsigned>(sizeof shared_.share[0]);
   Pair estimates[2];
 #pragma unroll
   for (int p = 0; p < 2; ++p) {
-    // denoise::estimate_of() from the estimate's side, moved up so that upper halves are above 0.
+    // denoise::estimate_of() as estimate plus a share of the difference. An offset keeps the upper
+    // halves above 0, so that no half borrows.
     constexpr unsigned kUp = 0x4000;
     const auto moved = [&](int difference, unsigned place) {
       return static_cast<unsigned>(difference) * entry_at(shared_.share, place) +
@@ -524,7 +539,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
         moved(right_of(known.differences[p]), __byte_perm(places, 0, 0x4441 + 2 * p));
     estimates[p] = known.estimates[p] + __byte_perm(a, b, 0x7632) - twice(kUp);
   }
-  // One more, at most `most`, byte by byte: the sign bit says where there are as many.
+  // min(left + 1, most) in each byte: the sign bit of the sum tells where `most` is reached.
   const std::uint32_t more = left + 0x01010101U;
   const std::uint32_t whole = signs_of_bytes(more + (0x80808080U - most_));
   store(y_ + row, estimates, (more & ~whole) | (most_ & whole));
@@ -561,7 +576,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::walk(bool first)
   }
 }
 
-/// All components' parts of a strip, one after another; others take the first one's changes over.
+/// Walks a strip for each component in turn. The first one's changes apply to the others, too.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void walk_all(const DenoisePicture& picture, int rows,
                                          StripShared& shared) {
@@ -575,13 +590,21 @@ __device__ __forceinline__ void walk_all(const DenoisePicture& picture, int rows
   }
 }
 
-/// A block of threads is a warp, which has a strip of the first component and what covers it of the
-/// others. kSlots: how the others lie.
+/// Estimates and weights after a picture.
+///
+/// A block is one warp with a strip of up to 32 rows and 120 columns of the first component, and
+/// with what covers it of the others: it needs no barrier, and neighbours come by shuffles. A lane
+/// adds deviations down its columns as running sums of five rows, in registers, and across by
+/// shuffles. Shared memory has the curves and tables, and the first component's changes. The next
+/// row's loads are under way while one is worked on. Each sample costs a read of its code, estimate
+/// and weight, and a write of the last two: 7 bytes where codes have 8 bits. Sums are whole numbers
+/// in half precision, exact as in halves_of().
 template <Slots kSlots, Source kSource>
 __global__ void __launch_bounds__(kLanes, kStrips)
     estimate_next_kernel(const __grid_constant__ DenoisePicture picture, int rows) {
   __shared__ StripShared shared;
-  // The curves are those of a kernel before the last one: no need to wait for that.
+  // The curves come from a kernel that ended before the one ahead began, so they are read before
+  // the wait.
   const auto lane = static_cast<int>(threadIdx.x);
   const denoise::WeightTables& weights = picture.tables->weights;
   static_assert(denoise::kWeights == kLanes);
@@ -595,7 +618,7 @@ __global__ void __launch_bounds__(kLanes, kStrips)
   }
   __syncwarp();
   wait_then_release();
-  // Of an odd number of columns, halves end behind the others.
+  // Chroma columns exist where these luma columns do: of an odd number, halves are rounded up.
   const int end = static_cast<int>(blockIdx.x + 1) * kStripColumns + kFour;
   if (blockIdx.x != 0 && end <= picture.components[0].in.columns) {
     walk_all<kSlots, kSource, Place::inside>(picture, rows, shared);
@@ -604,8 +627,9 @@ __global__ void __launch_bounds__(kLanes, kStrips)
   }
 }
 
-/// A thread for each sample of a component, and what fills its last four; those of the first set
-/// the blocks' vectors, too.
+/// First estimates: the picture's samples, with a weight of 1. One thread per sample, and for the
+/// padding to a multiple of four, on a grid of rows and components; memory-bound. Threads of the
+/// first component also clear the blocks' vectors.
 __global__ void __launch_bounds__(kStartThreads)
     estimate_start_kernel(const __grid_constant__ DenoisePicture picture) {
   wait_then_release();
@@ -621,7 +645,7 @@ __global__ void __launch_bounds__(kStartThreads)
   component.next.weight.row(y)[x] = 1;
 }
 
-/// True where rows of samples are whole words that lanes share out, kColumns each.
+/// Returns true where rows consist of aligned words of `columns` samples each, `step` bytes apart.
 bool has_words(const Samples<const std::uint8_t>& samples, int step, int columns) {
   const auto place =
       reinterpret_cast<std::uintptr_t>(samples.first) | static_cast<std::uintptr_t>(samples.stride);
@@ -643,7 +667,8 @@ bool has_words(const DenoisePicture& picture) {
   return (a.first == b.first || a.first + 1 == b.first) && has_words(a, 2, kFour / 2);
 }
 
-/// Rows of a strip: as few as leave no strip to wait until others end, or the most.
+/// Rows of a strip: the fewest for which all strips are resident at a time, so that no second wave
+/// follows; kMostStripRows at most.
 int strip_rows(unsigned across, int rows, int at_a_time) {
   int most = kLeastStripRows;
   while (most < kMostStripRows && across * parts(rows, most) > static_cast<unsigned>(at_a_time))

@@ -28,12 +28,13 @@ using cuda::NoiseCounts;
 using denoise::ComponentShape;
 using denoise::SavedSequence;
 
-/// Planes of device memory begin at multiples of that many bytes, and so do their rows.
+/// Alignment of planes and of their rows in device memory, in bytes.
 constexpr std::size_t kAlignment = 128;
 
 constexpr const char* kReading = "reading what noise reduction remembers";
 
-/// Hands out parts of a piece of device memory; without one it only counts.
+/// Divides a buffer of device memory into aligned parts. Without a buffer it only adds up their
+/// sizes.
 class Parts {
  public:
   explicit Parts(std::uint8_t* memory) : memory_(memory) {}
@@ -58,7 +59,8 @@ class Parts {
   std::size_t used_ = 0;
 };
 
-/// Pictures of one size that follow each other, frames or fields, in parts of the filter's memory.
+/// State of a sequence of pictures of one size, frames or fields of one parity, in parts of the
+/// filter's buffer. Is not thread-safe; owns no device memory.
 class Sequence {
  public:
   Sequence(std::vector<ComponentShape> shapes, Parts& parts, NoiseCounts* noise)
@@ -93,7 +95,8 @@ class Sequence {
       *numbers = parts.take<std::int16_t>(blocks());
   }
 
-  /// All of a picture of which `picture` has what is of its own: samples, words and options.
+  /// Returns the parameters of the kernels: samples, words and options of `picture`, planes and
+  /// state of the sequence.
   [[nodiscard]] DenoisePicture completed(const DenoisePicture& picture) const {
     DenoisePicture all = picture_;
     for (std::size_t c = 0; c < shapes_.size(); ++c) {
@@ -115,7 +118,7 @@ class Sequence {
     return all;
   }
 
-  /// Enqueues a completed picture.
+  /// Enqueues the kernels of a completed picture in the context's stream. Does not wait.
   void submit(const DenoisePicture& all, const cuda::LaunchDevice& device, FrameContext& context) {
     const auto stream = static_cast<cudaStream_t>(context.stream);
     noise_count(all, device, stream);
@@ -138,7 +141,7 @@ class Sequence {
       std::swap(picture_.components[c].known, picture_.components[c].next);
     picture_.noise_known = picture_.noise_known || all.noise == 0;
     ++picture_.before;
-    if (picture_.before == 0) picture_.before = 1;  // 0 is none
+    if (picture_.before == 0) picture_.before = 1;  // wrapped: 0 is for the first picture
   }
 
   void reset() {
@@ -146,7 +149,7 @@ class Sequence {
     picture_.noise_known = false;
   }
 
-  /// What is remembered when the device is idle; nothing where no picture has come.
+  /// Copies the state to the host; nothing where no picture has come. The device must be idle.
   [[nodiscard]] std::optional<SavedSequence> save() const {
     if (picture_.before == 0) return std::nullopt;
     SavedSequence saved;
@@ -162,11 +165,10 @@ class Sequence {
     return saved;
   }
 
-  /// Throws Error(usage) where the state is not of these components, or damaged; then nothing has
-  /// changed.
+  /// Throws Error(usage) where the state is damaged or has other components. Changes nothing.
   void check(const SavedSequence& saved) const { denoise::check(saved, shapes_); }
 
-  /// Goes on from a checked state, when the device is idle.
+  /// Continues from a checked state. The device must be idle.
   void load(const SavedSequence& saved) {
     reset();
     for (std::size_t c = 0; c < shapes_.size(); ++c) {
@@ -220,7 +222,8 @@ class Sequence {
   }
 
   std::vector<ComponentShape> shapes_;
-  DenoisePicture picture_;  ///< what pictures have in common, and those that come before the next
+  DenoisePicture picture_;  ///< planes and state; without the samples and options of any one
+                            ///< picture
 };
 
 /// Noise reduction on one GPU.
@@ -244,7 +247,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     equalux::validate(input);
     device_.use();
     launch_device_ = cuda::denoise_device();
-    // Frames under way may still read what is replaced here.
+    // Frames in flight may still read the buffers that are freed here.
     cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
     desc_ = input;
     out_desc_ = fractions.out ? desc_with_fractions(input) : input;
@@ -276,7 +279,8 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
       pass_on(in, out, context);
       return;
     }
-    // Streams change between the two rarely: what the others knew is of no use then.
+    // Streams rarely change between frames and fields, and the other kind's state is out of date by
+    // then: it is dropped.
     const bool interlaced = context.field_order != FieldOrder::progressive;
     if (interlaced != interlaced_) make_sequences(interlaced);
     if (!interlaced) {
@@ -314,7 +318,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
   void load(std::string_view state) override {
     if (!memory_) return;
     const denoise::SavedSequences saved = denoise::read_sequences(state, desc_);
-    // All is read before anything changes.
+    // Check all sequences before any of them changes.
     for (std::size_t i = 0; i < saved.size(); ++i)
       if (saved[i]) denoise::check(*saved[i], denoise::component_shapes(desc_, parity_of(i)));
     device_.use();
@@ -325,7 +329,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
   }
 
  private:
-  /// Of frames, of top and of bottom fields.
+  /// Sequences of frames, of top fields and of bottom fields.
   static constexpr std::size_t kSequences = 3;
 
   static std::optional<int> parity_of(std::size_t sequence) {
@@ -333,7 +337,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     return static_cast<int>(sequence) - 1;
   }
 
-  /// Sequences of frames or of fields, which know nothing, in the same memory.
+  /// Makes sequences without any state, of frames or of both fields, which share one buffer.
   void make_sequences(bool interlaced) {
     interlaced_ = interlaced;
     Parts parts(memory_.get());
@@ -357,7 +361,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   [[nodiscard]] bool leaves_fractions() const { return out_desc_.format != desc_.format; }
 
-  /// What a picture has of its own.
+  /// Parameters of one picture: its samples, words and options.
   [[nodiscard]] DenoisePicture picture_of(const ConstImageView& in, const ImageView& out,
                                           std::optional<int> parity) const {
     DenoisePicture picture;
@@ -371,7 +375,8 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     picture.out_words = picture.in_words;
     picture.dither = params_.dither;
     if (leaves_fractions()) {
-      // Of 4 bits, whatever the word has room for. Whoever rounds them is told of the dither.
+      // Codes of 12 bits, 4 of them fractions, in the upper bits of the word. The filter that
+      // rounds them takes the dither from the context.
       picture.out_words = {12, out_format.depth + out_format.shift - 12};
       picture.dither = Dither::none;
     }
@@ -394,7 +399,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     sequence.submit(sequence.completed(picture_of(in, out, parity)), launch_device_, context);
   }
 
-  /// Samples as they are, where nothing is taken off them.
+  /// Passes the samples on unchanged, for a strength of 0.
   void pass_on(const ConstImageView& in, const ImageView& out, FrameContext& context) {
     if (in.data[0] == out.data[0]) return;
     const auto stream = static_cast<cudaStream_t>(context.stream);
@@ -411,13 +416,14 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
   cuda::FilterDevice device_;
   cuda::LaunchDevice launch_device_;
   ImageDesc desc_;
-  ImageDesc out_desc_;  // another format where results keep fractions
+  ImageDesc out_desc_;  // has another format where results keep fractions
   std::vector<int> order_;
   bool interlaced_ = false;
-  cuda::DevicePointer<std::uint8_t> memory_;  // of the sequences
+  cuda::DevicePointer<std::uint8_t> memory_;  // buffer of all sequences
   cuda::DevicePointer<NoiseCounts> noise_;    // by sequence and component
   cuda::DevicePointer<cuda::DenoiseTables> tables_;
-  std::array<std::optional<Sequence>, kSequences> sequences_;  // those of the stream's kind
+  std::array<std::optional<Sequence>, kSequences> sequences_;  // of frames or of fields; the others
+                                                               // are empty
 };
 
 }  // namespace

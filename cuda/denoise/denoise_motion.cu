@@ -15,30 +15,33 @@ using denoise::kTaps;
 using denoise::kWindow;
 using denoise::Vector;
 
-/// Samples a side of what a block of threads halves three times.
+/// Samples a side of the tile that a block of threads halves three times.
 constexpr int kPyramidTile = 64;
 constexpr int kPyramidThreads = 256;
-/// Blocks of them that a multiprocessor runs at a time at least.
+/// Least blocks of kPyramidThreads that a multiprocessor holds at a time: the kernel is bound by
+/// loads, whose latency other warps hide.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-constexpr int kPyramidBlocks = 4;  // 1,024 threads are all that a multiprocessor has there
+constexpr int kPyramidBlocks = 4;  // multiprocessors of 7.5 hold 1,024 threads
 #else
 constexpr int kPyramidBlocks = 6;
 #endif
-/// A warp for each block of those that share a coarse search.
+/// Threads of a block of the search: a warp for each of the motion blocks that share a coarse
+/// search.
 constexpr int kFindThreads = kCoarse * kCoarse * kLanes;
-/// Warps that move in one block of threads.
+/// Warps of a block of threads, and motion blocks that they share: of these few move, and whichever
+/// do are spread over the warps.
 constexpr int kMoveWarps = 8;
 constexpr int kMoveBlocks = 16;
-/// Rows of the estimate that a block is interpolated from.
+/// Rows of the estimate from which the rows of a block are interpolated.
 constexpr int kTapRows = kBlock + kTaps - 1;
 
-/// Whole samples, in one of the sizes.
+/// Offset in whole samples of a pyramid level.
 struct Step {
   int x;
   int y;
 };
 
-/// The mean of 2 x 2 numbers. Where a plane ends within them, its last one counts twice.
+/// Mean of 2 x 2 numbers. `at` repeats the last one beyond the plane's edge.
 template <typename At>
 __device__ __forceinline__ int mean_of_four(int x, int y, At at) {
   return (at(2 * x, 2 * y) + at(2 * x + 1, 2 * y) + at(2 * x, 2 * y + 1) +
@@ -46,13 +49,14 @@ __device__ __forceinline__ int mean_of_four(int x, int y, At at) {
          2;
 }
 
-/// Sums of the neighbours in pairs of numbers of 16 bits, as means of four.
+/// Mean of four numbers from the sums of two rows, in both halves of a word.
 __device__ __forceinline__ std::uint32_t mean_of_pairs(std::uint32_t pairs) {
   return ((pairs & 0xFFFF) + (pairs >> 16) + 2) >> 2;
 }
 
-/// Halves of four columns and their means, by a thread of a warp that has four rows of them, eight
-/// threads each: `left` and `right` are two halves each, from column u and row v on.
+/// Stores four halves of a thread and the eighths made of them. A warp has four rows of halves,
+/// eight threads each, and adds rows up by shuffles. `left` and `right` are two halves each, from
+/// column u and row v on.
 __device__ __forceinline__ void store_halves(const DenoisePyramid& to, int u, int v,
                                              std::uint32_t left, std::uint32_t right) {
   constexpr std::uint32_t kAll = 0xFFFFFFFFU;
@@ -67,11 +71,12 @@ __device__ __forceinline__ void store_halves(const DenoisePyramid& to, int u, in
   if (lane < kThreadsOfRow) to.eighth.row(v / 4)[u / 4] = static_cast<std::int16_t>(eighth);
 }
 
-/// A square of samples that exist, whose halves and eighths no thread has to hand on. Returns
-/// false, and does nothing, where samples of frames are no bytes beside each other.
+/// Halves a tile three times without shared memory, where all of its samples exist: a thread has 8
+/// x 2 of them. Returns false, having done nothing, where the frame's samples are not adjacent
+/// bytes at aligned addresses.
 __device__ __forceinline__ bool halve_whole_tile(const DenoisePicture& picture, bool estimate,
                                                  int thread, int x, int y) {
-  constexpr int kColumns = 8;  // of a thread
+  constexpr int kColumns = 8;  // columns of a thread
   static_assert(kPyramidTile * kPyramidTile == 2 * kColumns * kPyramidThreads);
   constexpr int kAcross = kPyramidTile / kColumns;
   const DenoiseComponent& luma = picture.components[0];
@@ -92,7 +97,7 @@ __device__ __forceinline__ bool halve_whole_tile(const DenoisePicture& picture, 
   const auto below = *reinterpret_cast<const uint2*>(luma.in.at(column, row + 1));
   const auto halves = [](std::uint32_t a, std::uint32_t b) {
     constexpr std::uint32_t kEven = 0x00FF00FF;
-    // Four bytes have no fractions in units of samples.
+    // The mean of four bytes is exact in units of samples, so it needs no rounding.
     static_assert(denoise::kSampleBits >= 8 + 2);
     return ((a & kEven) + (a >> 8 & kEven) + (b & kEven) + (b >> 8 & kEven))
            << (denoise::kSampleBits - 8 - 2);
@@ -102,9 +107,14 @@ __device__ __forceinline__ bool halve_whole_tile(const DenoisePicture& picture, 
   return true;
 }
 
-/// The first row of blocks makes the curves of the noise, which need no more than that: the search
-/// waits for both. Of the others, each halves a square of kPyramidTile samples three times, those
-/// of one plane after those of the other.
+/// Pyramids of the picture (z = 0) and of its estimate (z = 1), and noise curves beside them.
+///
+/// Each block of threads halves a tile of 64 x 64 samples three times; the first row of blocks
+/// makes the noise curves instead, one component each, as the search needs both and a launch is
+/// saved. 256 threads take a whole tile at one step of 8 x 2 samples a thread, in registers; tiles
+/// at the edges, and those of other than adjacent bytes, go through 2.7 KiB of shared memory. Reads
+/// each sample once, 1 or 2 bytes, and writes 2 bytes for each 4 samples: memory-bound. Sums are of
+/// whole numbers, rounded at each level.
 __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
     motion_pyramid_kernel(const __grid_constant__ DenoisePicture picture) {
   constexpr int kHalf = kPyramidTile / 2;
@@ -112,7 +122,8 @@ __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
   constexpr int kEighth = kPyramidTile / 8;
   __shared__ std::int16_t halves[kHalf][kHalf + 2];
   __shared__ std::int16_t fourths[kFourth][kFourth + 2];
-  // Where noise is counted, by the kernel before this one, all else was there before that began.
+  // The kernel ahead counts noise and writes only its counts. All else was there before it began,
+  // so only the noise curves wait for it.
   if (blockIdx.y == 0 || !counts_noise(picture)) {
     wait_then_release();
   } else {
@@ -139,7 +150,7 @@ __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
   const PictureSamples samples{luma.in, picture.in_words};
   const PlaneNumbers estimates{luma.known.estimate};
   const int up = denoise::kSampleBits - picture.in_words.depth;
-  // Places beyond a plane are computed too, and never looked at.
+  // Numbers beyond a plane's edge are computed but never read.
   for (int i = thread; i < kHalf * kHalf / 2; i += kPyramidThreads) {
     const int x = i % (kHalf / 2) * 2;
     const int y = i / (kHalf / 2);
@@ -199,8 +210,8 @@ __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
   }
 }
 
-/// A lane's part of a window: eight samples of a column, one below the other. Half a warp has a row
-/// of the window at a time, which lies in one or two lines of the cache.
+/// Part of a window of kWindow x kWindow in a lane: eight samples of one column. Half a warp reads
+/// a row of 16 samples at a time, from one or two cache lines.
 constexpr int kSpan = kWindow * kWindow / kLanes;
 static_assert(kSpan * 2 == kWindow);
 __device__ __forceinline__ int lane_of_warp() {
@@ -213,7 +224,7 @@ __device__ __forceinline__ int span_column() {
   return lane_of_warp() % kWindow;
 }
 
-/// The lane's part of the window from column x and row y on.
+/// Loads the lane's part of the window at column x and row y.
 template <typename At>
 __device__ __forceinline__ void load_span(At at, int x, int y, int (&span)[kSpan]) {
 #pragma unroll
@@ -221,7 +232,8 @@ __device__ __forceinline__ void load_span(At at, int x, int y, int (&span)[kSpan
     span[i] = at(x + span_column(), y + span_row() + i);
 }
 
-/// The same of a plane: what a lane reads lies one row apart where the plane has all rows.
+/// Loads the lane's part of a window of a plane. Where all rows exist, its samples are a pitch
+/// apart and need no clamp of their own.
 __device__ __forceinline__ void load_span(const NumberPlane<std::int16_t>& plane, int x, int y,
                                           int (&span)[kSpan]) {
   const int column = nearest_place(x + span_column(), plane.columns);
@@ -237,8 +249,8 @@ __device__ __forceinline__ void load_span(const NumberPlane<std::int16_t>& plane
   }
 }
 
-/// A lane's part of a window in pairs: four numbers of a row and of that eight rows below, of a
-/// plane from a column on that is a multiple of four.
+/// Lane's part of a window in packed pairs: four numbers each of two rows that are eight rows
+/// apart. The window's first column is a multiple of four, so that each load is of 8 bytes.
 struct WindowPairs {
   static constexpr int kCount = kWindow * kWindow / kLanes / 2;
   Pair pairs[kCount];
@@ -263,22 +275,23 @@ struct WindowPairs {
     }
   }
 
-  /// The lane's part of the sum of the magnitudes of differences.
+  /// Lane's part of the sum of absolute differences (SAD).
   [[nodiscard]] __device__ __forceinline__ std::uint32_t difference(const WindowPairs& then) const {
     std::uint32_t sum = 0;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      // The greater less the smaller one borrows nothing.
+      // The greater less the smaller number is not below 0, so no half borrows from the other.
       sum = __dp2a_lo(__vmaxs2(pairs[i], then.pairs[i]) - __vmins2(pairs[i], then.pairs[i]),
                       0x0101U, sum);
     }
     return sum;
   }
 
-  /// The sum of differences, each within +-`limit`, over the warp.
+  /// Sum of differences over the warp, each limited to +-`limit`.
   [[nodiscard]] __device__ __forceinline__ int drifts(const WindowPairs& then, int limit) const {
     const int most = min(limit, denoise::kSampleMost);
-    // What is added instead of subtracted, a complement, is less by 1, and so is each difference.
+    // Adding a complement gives one less than the difference. The limits are one less, too, and the
+    // sum begins with their number.
     const Pair least_of_both = twice(static_cast<std::uint16_t>(-most - 1));
     const Pair most_of_both = twice(static_cast<std::uint16_t>(most - 1));
     int sum = 2 * kCount;
@@ -292,7 +305,7 @@ struct WindowPairs {
   }
 };
 
-/// A lane's part of the sum of the magnitudes of differences.
+/// Lane's part of the sum of absolute differences.
 __device__ __forceinline__ int part_of_difference(const int (&a)[kSpan], const int (&b)[kSpan]) {
   unsigned sum = 0;
 #pragma unroll
@@ -301,12 +314,12 @@ __device__ __forceinline__ int part_of_difference(const int (&a)[kSpan], const i
   return static_cast<int>(sum);
 }
 
-/// The sum of the magnitudes of differences, over the warp.
+/// Sum of absolute differences over the warp.
 __device__ __forceinline__ int difference(const int (&a)[kSpan], const int (&b)[kSpan]) {
   return static_cast<int>(warp_sum(static_cast<std::uint32_t>(part_of_difference(a, b))));
 }
 
-/// The sum of differences, each within +-`limit`, over the warp.
+/// Sum of differences over the warp, each limited to +-`limit`.
 __device__ __forceinline__ int sum_of_drifts(const int (&now)[kSpan], const int (&then)[kSpan],
                                              int limit) {
   int sum = 0;
@@ -316,7 +329,7 @@ __device__ __forceinline__ int sum_of_drifts(const int (&now)[kSpan], const int 
   return static_cast<int>(warp_sum(static_cast<std::uint32_t>(sum)));
 }
 
-/// A lane's part of the difference to the window of a plane from column x and row y on.
+/// Lane's part of the sum of absolute differences to the window of a plane at column x and row y.
 __device__ __forceinline__ int part_of_difference(const int (&now)[kSpan],
                                                   const NumberPlane<std::int16_t>& then, int x,
                                                   int y) {
@@ -325,8 +338,9 @@ __device__ __forceinline__ int part_of_difference(const int (&now)[kSpan],
   return part_of_difference(now, span);
 }
 
-/// denoise::displacement() by a warp: of what it divides, no quotient is beyond +-kParts, so lanes
-/// ask for one each whether it is reached. The first half of the warp has x, the other y.
+/// denoise::displacement() by a warp without a 64-bit division: the rounded quotients are within
+/// +-kParts, so each lane tests whether one of 16 values is reached, and the count of those is the
+/// quotient. The first half of the warp finds x, the other y.
 __device__ __forceinline__ Vector displacement_of(const denoise::SlopeSums& sums) {
   static_assert(kLanes == 4 * kParts);
   const std::int64_t damping = 16 * static_cast<std::int64_t>(kWindow * kWindow);
@@ -338,7 +352,7 @@ __device__ __forceinline__ Vector displacement_of(const denoise::SlopeSums& sums
   const std::int64_t numerator = is_x ? yy * sums.xd - xy * sums.yd : xx * sums.yd - xy * sums.xd;
   const std::int64_t part = determinant / kParts;
   const int quotient = lane_of_warp() % (2 * kParts) + 1 - kParts;
-  // The rounded quotient is this one or more; what is beyond the determinant is +-kParts.
+  // The rounded quotient is this value or more. Numerators beyond the determinant give +-kParts.
   const bool reached = numerator > -determinant &&
                        (numerator >= determinant || 2 * numerator + part >= 2 * quotient * part);
   const std::uint32_t all = __ballot_sync(0xFFFFFFFFU, reached);
@@ -346,15 +360,15 @@ __device__ __forceinline__ Vector displacement_of(const denoise::SlopeSums& sums
           static_cast<std::int16_t>(__popc(all >> 16) - kParts)};
 }
 
-/// The whole of a plane, where no place has to be moved into it.
+/// Numbers of a plane at places that are known to lie inside: no clamp.
 struct InnerNumbers {
   const NumberPlane<std::int16_t>& plane;
 
   __device__ __forceinline__ int operator()(int x, int y) const { return plane.row(y)[x]; }
 };
 
-/// What is left of the displacement of a window whose samples are `now` and that is already found
-/// to come from `x` and `y` on.
+/// Remaining displacement of a window, from gradients of `then` around column x and row y, where
+/// the window `now` is already found to come from.
 template <typename Then>
 __device__ __forceinline__ Vector displacement_of(const int (&now)[kSpan], Then then, int x,
                                                   int y) {
@@ -384,15 +398,15 @@ __device__ __forceinline__ Vector displacement_left(const int (&now)[kSpan],
   return displacement_of(now, PlaneNumbers{then}, x, y);
 }
 
-/// Rows of a block and around it, interpolated across by taps, or as they are; by a warp. kInside:
-/// all that is looked at is in the plane.
+/// Interpolates the rows of a block and those around it that the taps down need, across, by a warp;
+/// without a fraction of a sample it copies them. kInside: all samples read lie in the plane.
 template <bool kInside>
 __device__ __forceinline__ void interpolate_rows(const NumberPlane<std::int16_t>& plane, int from_x,
                                                  int from_y, bool moved,
                                                  const std::int16_t (&taps)[kTaps],
                                                  std::int16_t (&across)[kTapRows][kBlock]) {
   const int column = lane_of_warp() % kBlock;
-  // What does not depend on each other is under way at the same time.
+  // Unrolled, so that the loads of four rows are in flight at a time.
 #pragma unroll 4
   for (int r = lane_of_warp() / kBlock; r < kTapRows; r += kLanes / kBlock) {
     const int v = from_y + r - 2;
@@ -413,7 +427,8 @@ __device__ __forceinline__ void interpolate_rows(const NumberPlane<std::int16_t>
   }
 }
 
-/// What a block differs by from what it may have come from, and what its light has changed by.
+/// Sum of absolute differences of a block to its place in the last picture, and the drift of its
+/// brightness.
 struct Match {
   int difference;
   int drift;
@@ -424,7 +439,7 @@ __device__ __forceinline__ Match match_of(const int (&now)[kSpan], const int (&t
   return {difference(now, then), denoise::drift_of(sum_of_drifts(now, then, limit), limit)};
 }
 
-/// The match of a block along a vector, over a warp; `across` is room for rows that are
+/// Match of a block along a vector, over a warp. `across` is scratch memory for rows that are
 /// interpolated across and not yet down.
 __device__ __forceinline__ Match match_along(const DenoisePicture& picture, const int (&now)[kSpan],
                                              int x, int y, Vector vector, int limit,
@@ -469,15 +484,15 @@ __device__ __forceinline__ Match match_along(const DenoisePicture& picture, cons
   return match_of(now, span, limit);
 }
 
-/// The search around the best step in halves that is known; over a warp. Steps that are tried again
-/// are no better than before, and those of 0 no better than without a cost.
+/// Search at half resolution around the best step so far, over a warp. All steps but 0 have the
+/// same cost, so testing one again changes nothing, and 0 needs no second test.
 class HalfSearch {
  public:
   __device__ HalfSearch(const DenoisePicture& picture, const int (&now)[kSpan], int x, int y,
                         int unmoved)
       : then_(picture.estimates.half), now_(now), x_(x), y_(y), least_(unmoved) {}
 
-  /// Several steps, in order: what they need is under way at the same time.
+  /// Tests several steps in order. Their loads are in flight at the same time.
   template <int kCount>
   __device__ __forceinline__ void take(const Step (&steps)[kCount]) {
     int sums[kCount];
@@ -488,7 +503,7 @@ class HalfSearch {
     for (int k = 0; k < kCount; ++k)
       decide(steps[k], sums[k]);
   }
-  /// A step, where it is another than the best.
+  /// Tests a step that differs from 0 and from the best one.
   __device__ __forceinline__ void take(Step step) {
     if ((step.x == best_.x && step.y == best_.y) || (step.x == 0 && step.y == 0)) return;
     decide(step, part_of_difference(now_, then_, x_ + step.x, y_ + step.y));
@@ -527,23 +542,23 @@ __device__ __forceinline__ Vector within(const DenoisePicture& picture, Vector v
           denoise::within(vector.y, row, luma.rows)};
 }
 
-/// What a warp knows of a block that is not still.
+/// State of a warp for a motion block that is not still.
 struct OpenBlock {
   int column;
   int row;
-  /// The best vector of those that follow the last frame's, and its match.
+  /// Best vector of those that continue the last picture's motion, and its match.
   Vector followed{0, 0};
   Match match{0, 0};
 };
 
-/// The lane's part of the luma of a block.
+/// Loads the lane's part of a block's luma.
 __device__ __forceinline__ void load_block(const DenoisePicture& picture, int column, int row,
                                            int (&samples)[kSpan]) {
   load_span(PictureSamples{picture.components[0].in, picture.in_words}, column * kBlock,
             row * kBlock, samples);
 }
 
-/// A block's vector, once it is known to point at about this sample; over a warp.
+/// Refines the vector of a block from whole samples to fractions, by gradients; over a warp.
 __device__ __forceinline__ Vector refined(const DenoisePicture& picture, const OpenBlock& block,
                                           const int (&samples)[kSpan], int x, int y) {
   const Vector fine = displacement_left(samples, picture.components[0].known.estimate,
@@ -554,7 +569,8 @@ __device__ __forceinline__ Vector refined(const DenoisePicture& picture, const O
                 block.column, block.row);
 }
 
-/// Tries whether a block has moved as it and those around it have before, by a warp.
+/// Tries vectors that continue the motion of the block and of those around it, by a warp. Returns
+/// true where one explains the block, so that no search is needed.
 __device__ bool follow(const DenoisePicture& picture, int certainty, int noise, int limit,
                        OpenBlock& block, std::int16_t (&across)[kTapRows][kBlock]) {
   const int column = block.column;
@@ -595,7 +611,7 @@ __device__ bool follow(const DenoisePicture& picture, int certainty, int noise, 
          denoise::is_explained(block.match.difference, certainty, noise);
 }
 
-/// The vector of a block of which nothing is known, by a warp.
+/// Searches the vector of a block without a prediction, by a warp.
 __device__ Vector found_vector(const DenoisePicture& picture, int unmoved, Step coarse,
                                const OpenBlock& block) {
   const int column = block.column;
@@ -610,7 +626,7 @@ __device__ Vector found_vector(const DenoisePicture& picture, int unmoved, Step 
     return Step{static_cast<int>(denoise::divided(vector.x, 2 * kParts)),
                 static_cast<int>(denoise::divided(vector.y, 2 * kParts))};
   };
-  // Neighbours have moved alike: most of these steps are the same.
+  // Neighbours move alike: most of these steps are the same, and repeated ones are skipped.
   search.take(Step{coarse.x * 4, coarse.y * 4});
   search.take(last(column, row));
 #pragma unroll 1
@@ -627,27 +643,27 @@ __device__ Vector found_vector(const DenoisePicture& picture, int unmoved, Step 
   }
   const Step best = search.best();
   const Vector rough = displacement_left(now, picture.estimates.half, x + best.x, y + best.y);
-  // Not kept since follow(): registers are what the kernel is short of.
+  // Loaded again: registers from follow() to here would reduce occupancy.
   int samples[kSpan];
   load_block(picture, column, row, samples);
   return refined(picture, block, samples, denoise::whole_samples((best.x * kParts + rough.x) * 2),
                  denoise::whole_samples((best.y * kParts + rough.y) * 2));
 }
 
-/// A LevelCurve in shared memory, in 1 / 256: times(rise, part << 7) is (rise part + 128) >> 8.
+/// LevelCurve in shared memory, in 1 / 256: times(rise, part << 7) is (rise part + 128) >> 8.
 struct SharedCurve {
   struct Segment {
-    std::int32_t knot;  ///< and what rounds it
-    std::int32_t rise;  ///< a part
+    std::int32_t knot;  ///< value at the segment's begin, with the term that rounds it
+    std::int32_t rise;  ///< rise for 1 / 256 of a segment
   };
   alignas(8) Segment segment[denoise::kSegments];
 
-  /// By the first threads of a block.
+  /// Loads the curve, a segment each by the first threads of a block.
   __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int thread) {
     if (thread < denoise::kSegments)
       segment[thread] = {curve.knot[thread] * 256 + 128, curve.rise[thread]};
   }
-  /// LevelCurve::at().
+  /// Value at an estimate, as LevelCurve::at() gives it.
   __device__ __forceinline__ int at(int estimate) const {
     const Segment of = segment[estimate >> denoise::kKnotShift];
     const int part = (estimate >> (denoise::kKnotShift - 8)) & 255;
@@ -655,9 +671,15 @@ struct SharedCurve {
   }
 };
 
-/// A block of threads has the blocks that share a coarse search, a warp each. Warps share the
-/// places of that search out among them; the least sum is kept with the number of its place, so
-/// that the first of equals stays.
+/// Search for the vectors of motion blocks of 16 x 16.
+///
+/// A block of threads has the 4 x 4 motion blocks that share a coarse search, one warp each. Most
+/// blocks are still and end after one comparison in halves; others try the last picture's vectors;
+/// only where four or more are left do the warps share the 81 places of the coarse search. Its
+/// minimum is an atomicMin on shared memory over sum and place in one word, so that the first of
+/// equal sums stays, whatever the order of warps. Windows are in registers, 8 samples a lane;
+/// shared memory, 11 KiB, holds rows between interpolation across and down. Two blocks of 512
+/// threads a multiprocessor leave a thread 64 registers. All arithmetic is in whole numbers.
 __global__ void __launch_bounds__(kFindThreads, 2)
     motion_find_kernel(const __grid_constant__ DenoisePicture picture) {
   constexpr int kPlaces = 2 * kCoarseReach + 1;
@@ -682,7 +704,7 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   sigma.load(luma.noise->curves.sigma, thread);
   if (thread < denoise::kWeights) certainty[thread] = picture.tables->weights.certainty[thread];
 
-  // Blocks that do not exist look at the last one.
+  // Warps of blocks beyond the picture load the last block and join the coarse search.
   const int block_x = min(column, picture.block_columns - 1) * kBlock;
   const int block_y = min(row, picture.block_rows - 1) * kBlock;
   const int middle_x = min(block_x + kBlock / 2, luma.in.columns - 1);
@@ -752,7 +774,7 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   }
 }
 
-/// A sum of neighbours, `step` apart, by the taps.
+/// Interpolates one number from kTaps, `step` apart.
 __device__ __forceinline__ int tapped(const int* first, int step, const int (&taps)[kTaps]) {
   int sum = 0;
 #pragma unroll
@@ -761,9 +783,8 @@ __device__ __forceinline__ int tapped(const int* first, int step, const int (&ta
   return denoise::clamp(sum, 0, denoise::kSampleMost);
 }
 
-/// Rows of kColumns estimates, by a warp: interpolated across, or as they are. `from` is where the
-/// first one comes from, of `rows` one below the other. kInside: all that is looked at is in the
-/// plane.
+/// Interpolates rows of kColumns estimates across, by a warp, or copies them. `from` is the place
+/// of the first one; `rows` counts rows. kInside: all samples read lie in the plane.
 template <bool kInside, int kColumns>
 __device__ __forceinline__ void move_rows(const NumberPlane<std::int16_t>& plane, Step from,
                                           int rows, bool moved, const int (&taps)[kTaps],
@@ -798,8 +819,8 @@ __device__ __forceinline__ void move_rows(const NumberPlane<std::int16_t>& plane
   }
 }
 
-/// Moves what is known of a component's part of a block to where it is now, by a warp. Rows of
-/// planes have room for whole blocks.
+/// Moves the known estimates and weights of a component's part of a block along its vector, by a
+/// warp. Rows of planes are padded to whole blocks, so that stores need no test of the column.
 template <int kColumns>
 __device__ __forceinline__ void move_known(const DenoisePicture& picture,
                                            const DenoiseComponent& component, int column, int row,
@@ -826,7 +847,7 @@ __device__ __forceinline__ void move_known(const DenoisePicture& picture,
   const int first = lane_of_warp() / kColumns * kRowsOfLane;
   const int weight_x = x + u + denoise::nearest_sample(parts_x);
   const bool weight_exists = weight_x >= 0 && weight_x < weights.columns;
-  // As many rows as columns at a time.
+  // Halved columns with all rows take two turns: the scratch memory is for as many rows as columns.
 #pragma unroll 1
   for (int part = 0; part < rows_of_block; part += kColumns) {
     const int y = row * rows_of_block + part;
@@ -879,8 +900,8 @@ __device__ __forceinline__ Vector vector_of_lane(Vector mine, int lane) {
   return {static_cast<std::int16_t>(other), static_cast<std::int16_t>(other >> 16)};
 }
 
-/// The best of three vectors of a block: what was found, what follow() tried, and none; over a
-/// warp. The block's drift becomes that of its vector.
+/// Best of three vectors of a block, over a warp: the one found, the one of follow(), and none.
+/// Sets the block's drift to that of the best.
 __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, int block,
                                                 std::int16_t (&across)[kTapRows][kBlock]) {
   const int column = block % picture.block_columns;
@@ -891,7 +912,7 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
   load_block(picture, column, row, now);
   const int limit = picture.drift_limits[block];
   const int unmoved = match_along(picture, now, x, y, {0, 0}, limit, across).difference;
-  // Vectors must be better than none by a thirty-second, or they follow the noise.
+  // A vector must be better than none by 1 / 32, or vectors follow the noise.
   int least = unmoved - unmoved / 32;
   Vector best{0, 0};
   int drift = picture.drifts[block];
@@ -914,8 +935,14 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
   return best;
 }
 
-/// A block of threads has kMoveBlocks; its warps share those that have moved, or may have. Vectors
-/// are of this picture from here on: the search still reads those of the one before.
+/// Motion compensation of the known estimates and weights.
+///
+/// A block of threads has 16 motion blocks; its 8 warps take those in turn that have a vector, or
+/// candidates to choose from, found by a ballot: still blocks cost 8 bytes read and 4 written.
+/// Writes the vectors of this picture: the search, which reads the last picture's around each
+/// block, has ended. A warp interpolates across into its own shared memory, 672 bytes, and down
+/// into registers; weights move by the nearest sample. Writes 3 bytes for each sample of moved
+/// blocks.
 __global__ void __launch_bounds__(kMoveWarps* kLanes, 4)
     motion_move_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ alignas(8) std::int16_t rooms[kMoveWarps][kTapRows][kBlock];

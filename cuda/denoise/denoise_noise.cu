@@ -10,11 +10,11 @@ using denoise::kSegments;
 using denoise::kTextureBins;
 
 constexpr int kCountThreads = 128;
-/// A warp for each segment.
+/// Threads of a block that makes curves: a warp for each segment.
 constexpr int kCurveThreads = kSegments * kLanes;
 
-/// The row of noise blocks that a row of the grid looks at: all of the first picture's, else those
-/// whose turn it is.
+/// Row of noise blocks for row y of the grid. The first picture counts all rows; later ones count
+/// each kNoiseTurns-th, in turns.
 __device__ __forceinline__ int noise_row(int y, std::uint32_t before) {
   if (before == 0) return y;
   const auto turns = static_cast<int>(denoise::kNoiseTurns);
@@ -22,8 +22,13 @@ __device__ __forceinline__ int noise_row(int y, std::uint32_t before) {
   return first + y * turns;
 }
 
-/// A lane has a column of a block, from which it makes the column's second differences down; with
-/// its neighbours' it makes those across, as denoise::block_texture() does.
+/// Histogram of noise blocks of 8 x 8 samples by level and texture, as denoise::block_texture() has
+/// it.
+///
+/// A lane has a column of a noise block, eight lanes have the block: second differences down are in
+/// registers, those across come by shuffles. Every second block of a row is counted, and after the
+/// first picture every eighth row of blocks: 1 / 16 of the samples are read. Blocks of 128 threads
+/// share nothing. One atomic in device memory for each noise block.
 __global__ void __launch_bounds__(kCountThreads)
     noise_count_kernel(const __grid_constant__ DenoisePicture picture) {
   wait_then_release();
@@ -62,7 +67,7 @@ __global__ void __launch_bounds__(kCountThreads)
       1U);
 }
 
-/// A block for each component.
+/// Noise curves of the first picture: a block for each component, a warp for each segment.
 __global__ void __launch_bounds__(kCurveThreads)
     noise_curves_kernel(const __grid_constant__ DenoisePicture picture) {
   wait_then_release();

@@ -3,11 +3,12 @@
 #include "cuda/denoise/denoise_stages.h"
 #include "cuda/device/dependent_launch.cuh"
 
-/// What the kernels of noise reduction share: samples of frames, windows of planes, and tables.
+/// Device functions that the kernels of noise reduction share: samples of frames, windows of
+/// planes, and curves.
 namespace equalux::cuda {
 
-/// A sample of a frame as it is stored, as a number of Words::depth bits. Words may lie anywhere,
-/// and hold more than their depth.
+/// Stored code of a sample: a number of Words::depth bits. Words may lie at odd addresses, and may
+/// hold values beyond their depth, which are clamped.
 __device__ __forceinline__ int code_at(const Samples<const std::uint8_t>& samples,
                                        denoise::Words words, int x, int y) {
   const std::uint8_t* const at = samples.at(x, y);
@@ -15,16 +16,16 @@ __device__ __forceinline__ int code_at(const Samples<const std::uint8_t>& sample
   return min((at[0] | at[1] << 8) >> words.shift, (1 << words.depth) - 1);
 }
 
-/// The same in denoise::kSampleBits bits.
+/// Sample in denoise::kSampleBits bits.
 __device__ __forceinline__ int sample_at(const Samples<const std::uint8_t>& samples,
                                          denoise::Words words, int x, int y) {
   return code_at(samples, words, x, y) << (denoise::kSampleBits - words.depth);
 }
 
-/// Neighbouring samples that a thread has at a time.
+/// Neighbouring samples that a thread loads at a time.
 constexpr int kFour = 4;
 
-/// Four neighbouring samples of a row as they are stored.
+/// Loads the stored codes of four neighbouring samples of a row.
 __device__ __forceinline__ void load_codes(const Samples<const std::uint8_t>& samples,
                                            denoise::Words words, int x, int y,
                                            int (&codes)[kFour]) {
@@ -45,7 +46,7 @@ __device__ __forceinline__ void load_codes(const Samples<const std::uint8_t>& sa
   }
 }
 
-/// Four neighbouring numbers of a row, from a place that is a multiple of as many.
+/// Loads four neighbouring numbers of a row from an address aligned to 8 bytes.
 __device__ __forceinline__ void load_four(const std::int16_t* from, int (&numbers)[kFour]) {
   const auto four = *reinterpret_cast<const uint2*>(from);
   numbers[0] = static_cast<std::int16_t>(four.x);
@@ -54,7 +55,7 @@ __device__ __forceinline__ void load_four(const std::int16_t* from, int (&number
   numbers[3] = static_cast<int>(four.y) >> 16;
 }
 
-/// Two whole numbers of 16 bits, the left one in the lower half.
+/// Two 16-bit whole numbers in a register, the left one in the lower half.
 using Pair = std::uint32_t;
 __device__ __forceinline__ Pair pair_of(int left, int right) {
   return __byte_perm(static_cast<unsigned>(left), static_cast<unsigned>(right), 0x5410);
@@ -69,17 +70,18 @@ __device__ __forceinline__ int right_of(Pair pair) {
 constexpr Pair twice(unsigned number) {
   return number << 16 | number;
 }
-/// The right one of a pair, and the left one of the pair behind it.
+/// Right number of a pair and left number of the pair behind it.
 __device__ __forceinline__ Pair between(Pair pair, Pair behind) {
   return __byte_perm(pair, behind, 0x5432);
 }
 
-/// The nearest of `count` places.
+/// Clamps a place to 0 ... count - 1.
 __device__ __forceinline__ int nearest_place(int x, int count) {
   return min(max(x, 0), count - 1);
 }
 
-/// Samples of the first component of a picture, by place; beyond its edges the nearest.
+/// Function object for samples of a picture's first component. Places beyond an edge give the
+/// nearest sample.
 struct PictureSamples {
   const Samples<const std::uint8_t>& samples;
   denoise::Words words;
@@ -90,7 +92,7 @@ struct PictureSamples {
   }
 };
 
-/// The same of a plane.
+/// Function object for numbers of a plane. Places beyond an edge give the nearest number.
 struct PlaneNumbers {
   const NumberPlane<std::int16_t>& plane;
 
@@ -99,19 +101,21 @@ struct PlaneNumbers {
   }
 };
 
-/// An entry of a table by its place, in bytes from the first one.
+/// Entry of a table at a byte offset: an offset found by arithmetic on packed numbers needs no
+/// multiplication for each entry.
 template <typename Entry>
 __device__ __forceinline__ Entry entry_at(const Entry* table, unsigned place) {
   return *reinterpret_cast<const Entry*>(reinterpret_cast<const char*>(table) + place);
 }
 
-/// denoise::LevelCurve in shared memory, by the upper six bits of a level.
+/// denoise::LevelCurve as lines in shared memory, indexed by the upper six bits of a level: 64
+/// entries in place of 16, as the upper byte of a level is the index without a shift.
 struct CurveOfLevels {
   static constexpr int kEntries = 4 * denoise::kSegments;
   static constexpr int kPerSegment = kEntries / denoise::kSegments;
 
   struct Line {
-    std::int32_t begin;  ///< at a level of 0, and what rounds it, in units of 1 / 1024
+    std::int32_t begin;  ///< value at level 0, with the term that rounds it, in 1 / 1024
     std::int32_t rise;
   };
   static constexpr unsigned kLineBytes = sizeof(Line);
@@ -123,11 +127,11 @@ struct CurveOfLevels {
     lines[entry] = {curve.knot[segment] * 1024 + 512 - rise * (segment << denoise::kKnotShift),
                     rise};
   }
-  /// Its value at a level whose lowest two bits are 0, by the level's upper six bits.
+  /// Value at a level whose lowest two bits are 0. `upper` are the level's upper six bits.
   __device__ __forceinline__ int at(int level, unsigned upper) const {
     return value(lines[upper], level);
   }
-  /// The same by those bits' place, in bytes from the first line: they times kLineBytes.
+  /// Value at a level by the byte offset of its line, which is its upper six bits times kLineBytes.
   __device__ __forceinline__ int at_place(int level, unsigned place) const {
     return value(entry_at(lines, place), level);
   }
@@ -138,7 +142,7 @@ struct CurveOfLevels {
   }
 };
 
-/// Blocks of a launch that cover n of what a block has `of` of.
+/// Blocks of a grid that cover n items, `of` for each block.
 inline unsigned parts(int n, int of) {
   return static_cast<unsigned>((n + of - 1) / of);
 }

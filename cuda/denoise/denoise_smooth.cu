@@ -12,22 +12,24 @@ constexpr int kSmoothThreads = 256;
 constexpr int kSmoothColumns = 2 * kLanes;
 constexpr int kSmoothRows = 64;
 constexpr int kSmoothWarps = kSmoothThreads / kLanes;
-/// Rows, one below the other, of which a thread has two neighbouring samples.
+/// Rows of a thread, one below the other, with two neighbouring samples each. Each row that is
+/// loaded serves five of them.
 constexpr int kThreadRows = kSmoothRows / kSmoothWarps;
-/// Neighbours that help on each side.
+/// Neighbours within two rows or columns count.
 constexpr int kSmoothReach = 2;
 constexpr int kSmoothTileRows = kSmoothRows + 2 * kSmoothReach;
-/// Pairs of samples in a row of a tile and what is around it.
+/// Pairs of samples in a row of a tile with two columns on each side.
 constexpr int kPairs = kSmoothColumns / 2 + kSmoothReach;
 
 struct SmoothShared {
   Pair estimates[kSmoothTileRows][kPairs];
   CurveOfLevels sigma;
-  std::uint32_t left[denoise::kWeights];  ///< twice the fractions
+  std::uint32_t left[denoise::kWeights];  ///< noise left by weight: denoise::fraction() times 2
 };
 
-/// The pairs of a tile and two samples around it, by at(row, pair): as many as lanes of all rows,
-/// and what is left of the rows. Threads of a warp ask for one row, and all of it at once.
+/// Copies a tile with two samples around it into shared memory, by at(row, pair). Each warp loads
+/// kRows rows of as many pairs as it has lanes, coalesced; then half of the warps load the rows
+/// below, the other half the pairs at the right. All loads of a thread are in flight at a time.
 template <typename At>
 __device__ __forceinline__ void load_pairs(SmoothShared& shared, const At& at) {
   constexpr int kRows = kSmoothRows / kSmoothWarps;
@@ -55,14 +57,16 @@ __device__ __forceinline__ void load_pairs(SmoothShared& shared, const At& at) {
     shared.estimates[warp + k * kSmoothWarps][lane] = pairs[k];
 }
 
-/// Whether what is around a tile from column x0 and row y0 on exists.
+/// Returns true where the tile at column x0 and row y0 and two samples around it lie inside the
+/// plane.
 __device__ __forceinline__ bool lies_inside(const NumberPlane<std::int16_t>& plane, int x0,
                                             int y0) {
   return x0 >= kSmoothReach && x0 + kSmoothColumns + kSmoothReach <= plane.columns &&
          y0 >= kSmoothReach && y0 + kSmoothRows + kSmoothReach <= plane.rows;
 }
 
-/// The estimates of a tile and two around it; beyond a plane its nearest ones.
+/// Loads the estimates of a tile and two around it. Places beyond the plane's edge repeat the
+/// nearest one.
 __device__ __forceinline__ void load_tile(const NumberPlane<std::int16_t>& plane, int x0, int y0,
                                           SmoothShared& shared) {
   if (lies_inside(plane, x0, y0)) {
@@ -83,23 +87,23 @@ __device__ __forceinline__ void load_tile(const NumberPlane<std::int16_t>& plane
   }
 }
 
-/// Bytes of the weights of a pair, which become places in SmoothShared::left.
+/// Turns two weights in two bytes into byte offsets in SmoothShared::left.
 __device__ __forceinline__ unsigned places_of(unsigned weights) {
   constexpr unsigned kEntryBytes = sizeof(SmoothShared{}.left[0]);
   static_assert(denoise::kWeights * kEntryBytes <= 256);
   return weights * kEntryBytes;
 }
 
-/// denoise::reach() of both estimates of a pair, by the places of their weights. Whatever is halved
-/// there 15 times is found in the upper halves of twice the products.
+/// denoise::reach() of both estimates of a pair; `weights` are the byte offsets of their weights.
+/// Products are doubled, so that a shift by 15 becomes the upper half of a word.
 __device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, unsigned weights,
                                         unsigned spatial) {
-  // So much noise is never left of any that reach() would cut it off.
+  // The limits of reach() on noise never apply to the noise that is left of kMostSigma.
   constexpr unsigned kMostLeft = 2 * denoise::fraction(255);
   static_assert((denoise::kMostSigma * kMostLeft + denoise::kOne) >> 16 <= denoise::kMostNoiseLeft);
   static_assert(16ULL * denoise::kMostNoiseLeft * denoise::kMostSpatial + denoise::kOne <
                 1ULL << 31);
-  // From the upper six bits of a level to their place.
+  // Shift from a level's upper six bits to the byte offset of their line.
   constexpr int kDown = 5;
   constexpr unsigned kPlaces = 63 * CurveOfLevels::kLineBytes;
   static_assert(CurveOfLevels::kLineBytes == 1 << (8 - kDown));
@@ -114,16 +118,17 @@ __device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, un
   return __vminu2(__byte_perm(left, right, 0x7632), twice(denoise::kMostReach));
 }
 
-/// Sums of denoise::pull() for both samples of a pair. With d cut off at +-r,
+/// Sums of denoise::pull() for both samples of a pair. With clip(d) = d limited to +-r,
 ///
-///     pull(d, r) = (2 d cut off at +-r) - d,
+///     pull(d, r) = clip(2 clip(d)) - clip(d),
 ///
-/// and cutting off is one instruction where r is added: the sums of both terms have as many r. They
-/// are added up as words, whose halves part at last.
+/// and clip(d) + r is a single instruction, an addition with a minimum and a maximum of 0. Sums of
+/// both terms have r added equally often, so it cancels. Both halves are summed as one word, and
+/// parted at the end.
 class Pulls {
  public:
-  /// `one` is 1, and the compiler does not know: sums that are made by multiplications leave the
-  /// unit that compares alone.
+  /// `one` is 1, unknown to the compiler: additions as multiplications by it run in another unit
+  /// than minima, which are the limit here.
   __device__ __forceinline__ Pulls(Pair own, Pair reach, unsigned one)
       : one_(one),
         offset_((reach + kSigns - own) ^ kSigns),
@@ -135,8 +140,8 @@ class Pulls {
     add_to(once_, once);
     add_to(clipped_, __viaddmin_s16x2_relu(2 * once, minus_, twice_));
   }
-  /// What both samples change by: denoise::times() of the sums and kNeighbourShare, found in the
-  /// upper halves of twice the products.
+  /// Change of both samples: denoise::times() of the sum and kNeighbourShare. Products are doubled,
+  /// so that a shift by 15 becomes the upper half of a word.
   [[nodiscard]] __device__ __forceinline__ Pair shares() const {
     const auto share = [](int sum) {
       return static_cast<unsigned>(sum * (2 * denoise::kNeighbourShare) + denoise::kOne);
@@ -147,11 +152,11 @@ class Pulls {
   }
 
  private:
-  /// Above it, halves neither take from each other nor carry over.
+  /// Sign bits, set so that no half borrows from the other or carries into it.
   static constexpr Pair kSigns = twice(0x8000);
 
   __device__ __forceinline__ void add_to(std::uint32_t& sum, Pair pair) const {
-    // As C++ the compiler would gather the factors of 1 and add.
+    // Assembly, as the compiler would factor out `one` and add in the unit that is busy.
     asm("mad.lo.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(pair), "r"(one_));
   }
 
@@ -163,8 +168,7 @@ class Pulls {
   std::uint32_t clipped_ = 0;
 };
 
-/// The five pairs of a row whose left samples are two to the left of a place up to two to its
-/// right.
+/// Five pairs of a row that begin two samples left of a pair up to two samples right of it.
 struct FivePairs {
   Pair at[5];
 
@@ -177,8 +181,8 @@ struct FivePairs {
   }
 };
 
-/// Places of the weights of pairs one below the other, from column x and row y on, where `rows`
-/// exist; of a pair `both`, or the left one.
+/// Loads the weights of a thread's pairs, one below the other from column x and row y on, as byte
+/// offsets. `rows` exist; of a pair only the left one unless `both`.
 __device__ __forceinline__ void load_weights(const NumberPlane<std::uint8_t>& plane, int x, int y,
                                              int rows, bool both,
                                              unsigned (&weights)[kThreadRows]) {
@@ -190,13 +194,13 @@ __device__ __forceinline__ void load_weights(const NumberPlane<std::uint8_t>& pl
   }
 }
 
-/// Hands out pairs one below the other, with what their neighbours pull them by: to
-/// take(row, pair, change).
+/// Calls take(row, pair, change) for a thread's pairs, one below the other, with the sum of its
+/// neighbours' pulls.
 template <typename Take>
 __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pair, int first,
                                              const unsigned (&weights)[kThreadRows],
                                              unsigned spatial, unsigned one, Take take) {
-  // Rows come from above, and pull at those that they reach.
+  // Five rows in registers that move up by one for each row of output.
   FivePairs rows[5] = {{shared, first, pair},
                        {shared, first + 1, pair},
                        {shared, first + 2, pair},
@@ -221,14 +225,14 @@ __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pai
   }
 }
 
-/// What a frame's samples become.
+/// Kinds of output, each a kernel of its own.
 enum class Output {
-  bytes,  ///< rounded plainly, and nothing else is asked of them
-  words,  ///< the same, of 16 bits at even addresses
+  bytes,  ///< 8-bit codes rounded without dither, with full strength
+  words,  ///< 16-bit words at even addresses, rounded likewise
   any,
 };
 
-/// Whether the samples of a pair, from an even column on, are one word in memory.
+/// Returns true where both samples of a pair lie in one aligned word.
 template <Output kOutput>
 __device__ __forceinline__ bool lie_together(const Samples<std::uint8_t>& out) {
   constexpr int kBytes = kOutput == Output::bytes ? 1 : 2;
@@ -238,11 +242,11 @@ __device__ __forceinline__ bool lie_together(const Samples<std::uint8_t>& out) {
              0;
 }
 
-/// Stores pairs of a component, one below the other.
+/// Stores a thread's pairs of a component, one below the other.
 template <Output kOutput, bool kTogether>
 class PlainPairs {
  public:
-  /// From column x and row y on; `both` samples of a pair exist.
+  /// Begins at column x and row y. `both` samples of a pair exist.
   __device__ __forceinline__ PlainPairs(const denoise::Words& words,
                                         const Samples<std::uint8_t>& out, int x, int y, bool both)
       : at_(out.at(x, y)),
@@ -254,8 +258,7 @@ class PlainPairs {
         half_(twice(1U << (up_ - 1))),
         mask_(twice((1U << (denoise::kSampleBits - up_)) - 1)) {}
 
-  /// The next pair: own samples, and what they change by. Sums are 0 at least, and no more than
-  /// white has.
+  /// Stores the next pair from its samples and their change. Sums are clamped to 0 and white.
   __device__ __forceinline__ void store(Pair own, Pair change) {
     const Pair sum = __viaddmin_s16x2_relu(own + half_, change, twice(denoise::kSampleMost));
     if constexpr (kBytes) {
@@ -269,7 +272,7 @@ class PlainPairs {
  private:
   static constexpr bool kBytes = kOutput == Output::bytes;
 
-  /// In the lower bytes of both halves; the others hold anything.
+  /// `codes` are in the lower byte of each half; the upper bytes hold anything.
   __device__ __forceinline__ void store_bytes(Pair codes) const {
     if (kTogether && both_) {
       *reinterpret_cast<std::uint16_t*>(at_) =
@@ -299,7 +302,7 @@ class PlainPairs {
   Pair mask_;
 };
 
-/// A sample, rounded.
+/// Rounds a sample to the depth of the output, with the option's dither.
 __device__ __forceinline__ int rounded(const DenoisePicture& picture, int x, int y, int sample) {
   const int up = denoise::kSampleBits - picture.out_words.depth;
   const int row = picture.rows.first + picture.rows.step * y;
@@ -320,7 +323,7 @@ __device__ __forceinline__ void store(const DenoisePicture& picture,
   }
 }
 
-/// A sample that belongs to no component; as a word it stands in the upper byte.
+/// Copies a sample that belongs to no component, as alpha. In a 16-bit word it is the upper byte.
 __device__ __forceinline__ void copy_other(const DenoisePicture& picture, int x, int y) {
   std::uint8_t* const to = picture.copied_out.at(x, y);
   const std::uint8_t sample = *picture.copied_in.at(x, y);
@@ -350,8 +353,15 @@ Output output_of(const DenoisePicture& picture) {
   return Output::words;
 }
 
-/// A block of threads has a tile of a component, a warp some of its rows. A thread reads of a
-/// frame's samples only those that it writes: `in` may be `out`.
+/// Spatial smoothing of the estimates, and output of the picture.
+///
+/// A block has a tile of 64 x 64 samples of a component; its 8 warps have 8 rows each, a lane two
+/// neighbouring samples of those rows, so that 12 neighbours in five rows cost 3 loads of shared
+/// memory a row. Shared memory, 9.7 KiB, has the tile with two samples around it in pairs, without
+/// bank conflicts, and the tables. Reads 2.3 bytes of estimate and 1 byte of weight for each sample
+/// and writes its code: bound by instructions, which work on packed pairs. The arithmetic is that
+/// of denoise::pull() in 16-bit halves that neither overflow nor borrow. A thread reads only those
+/// samples of the frame that it writes, so `in` may be `out`.
 template <Output kOutput>
 __global__ void __launch_bounds__(kSmoothThreads)
     denoise_smooth_kernel(const __grid_constant__ DenoisePicture picture) {
@@ -426,7 +436,7 @@ __global__ void __launch_bounds__(kSmoothThreads)
   }
 }
 
-/// Bytes that a thread copies, one after another.
+/// Bytes of a row that a thread copies.
 constexpr int kCopied = 16;
 constexpr int kCopyThreads = 128;
 
@@ -436,7 +446,8 @@ struct FrameCopy {
   int rows[kMaxPlanes];
 };
 
-/// Rows of the grid are rows of a plane, those of all planes one after another in z.
+/// Copies a frame, rows with any stride, byte by byte: 16 bytes a thread; y is the row, z the
+/// plane. Used for a strength of 0 only.
 __global__ void __launch_bounds__(kCopyThreads)
     frame_copy_kernel(const __grid_constant__ FrameCopy copy) {
   wait_then_release();
