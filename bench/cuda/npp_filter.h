@@ -14,7 +14,7 @@ enum class NppFilter {
   sharpen,         ///< FilterSharpenBorder, 3 x 3
 };
 
-/// True where the build has NPP.
+/// Returns true where the build has NPP.
 [[nodiscard]] bool has_npp();
 
 /// Weights in device memory, in the forms that the filters read.

@@ -25,9 +25,9 @@ inline constexpr std::uint32_t kTileTableBytes = 1024;
 /// Neighbouring columns whose ColumnMix values are loaded at once.
 inline constexpr int kMixVector = 4;
 
-/// True where a line's tables are words that hold the levels of two tiles. Such tables make frames
-/// of one and three bytes per pixel a seventh faster; with four bytes per pixel large frames would
-/// become slower.
+/// Returns true where a line's tables are words that hold the levels of two tiles. Such tables make
+/// frames of one and three bytes per pixel a seventh faster; with four bytes per pixel large frames
+/// would become slower.
 constexpr bool word_tables(PixelFormat format) {
   const FormatTraits& t = traits(format);
   return t.model != ColorModel::yuv && t.step[0] != 4;

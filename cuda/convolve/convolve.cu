@@ -181,7 +181,7 @@ bool fit_signed_bytes(const std::vector<std::int32_t>& weights, std::int32_t sca
   });
 }
 
-/// True where every frame gives results within 0..255, so that clamping is not needed.
+/// Returns true where every frame gives results within 0..255, so that clamping is not needed.
 bool stays_within(const ExactKernel& kernel) {
   std::int64_t least = kernel.bias;
   std::int64_t most = kernel.bias;

@@ -58,7 +58,8 @@ struct LevelOfSum {
   }
 };
 
-/// True where convolve_3x3() can take the kernel: 3 x 3, with weights that fit a signed byte.
+/// Returns true where convolve_3x3() can take the kernel: 3 x 3, with weights that fit a signed
+/// byte.
 [[nodiscard]] bool is_small(const ExactKernel& kernel);
 [[nodiscard]] LaunchDevice convolve_3x3_device();
 /// Convolves with a 3 x 3 kernel; spare warps of the launch copy the planes of `copies`, whose rows
@@ -72,9 +73,10 @@ void convolve_direct(const BytePlane& plane, Outside outside, const ExactKernel&
 /// Convolves with a separable kernel of up to 31 x 31.
 void convolve_separable(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
                         const LaunchDevice& device, cudaStream_t stream);
-/// True where convolve_columns(), which is faster, can take a separable kernel: up to 9 x 9, or up
-/// to 15 x 15 for pixels of four bytes and for a Gaussian on pixels of three. The plane must have
-/// more than 14 rows, rows of whole words, and addresses and strides that are multiples of 16.
+/// Returns true where convolve_columns(), which is faster, can take a separable kernel: up to 9 x
+/// 9, or up to 15 x 15 for pixels of four bytes and for a Gaussian on pixels of three. The plane
+/// must have more than 14 rows, rows of whole words, and addresses and strides that are multiples
+/// of 16.
 [[nodiscard]] bool fits_columns(const BytePlane& plane, const ExactKernel& kernel);
 void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel& kernel,
                       const LaunchDevice& device, cudaStream_t stream);

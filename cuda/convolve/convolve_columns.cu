@@ -123,7 +123,8 @@ class ColumnLoader {
     next_ = rows_on(next_, stride_, kStepRows);
   }
 
-  /// True where results need pixels to the left or right of the plane; the same for all lanes.
+  /// Returns true where results need pixels to the left or right of the plane; the same for all
+  /// lanes.
   __device__ bool is_at_side() const {
     return at_side_;
   }
@@ -218,7 +219,7 @@ class ColumnResults {
     keep(stride_);
   }
 
-  /// True once a step contains rows that are written.
+  /// Returns true once a step contains rows that are written.
   __device__ bool begun() const { return row_ > -kStepRows; }
 
   /// Loads the source words of the rows that are stored next.
@@ -303,8 +304,8 @@ __device__ __forceinline__ std::uint32_t product(std::uint32_t a, std::uint32_t 
   return result;
 }
 
-/// True where side warps, which also write the pixels outside, get fewer rows than others. Small
-/// kernels are limited by memory and would gain nothing.
+/// Returns true where side warps, which also write the pixels outside, get fewer rows than others.
+/// Small kernels are limited by memory and would gain nothing.
 __host__ __device__ constexpr bool sides_differ(int radius) {
   return radius > 2;
 }

@@ -240,7 +240,7 @@ SeparableKernel kernel_for(int halo, bool tall) {
   }
 }
 
-/// True where weights are bytes, and sums along x have at most 16 bits.
+/// Returns true where weights are bytes, and sums along x have at most 16 bits.
 bool is_narrow(const ExactKernel& kernel) {
   std::int64_t sum = 0;
   std::int32_t most = 0;

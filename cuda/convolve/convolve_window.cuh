@@ -92,8 +92,8 @@ class Window {
     if (side_.valid > 0 && side_.row < kRowsAtOnce) load_row(side_, to + side_.to, y + side_.row);
   }
 
-  /// True where results of this block need pixels to the left or right of the plane; the same for
-  /// all threads.
+  /// Returns true where results of this block need pixels to the left or right of the plane; the
+  /// same for all threads.
   __device__ bool is_at_side() const {
     return begin_ == 0 || begin_ + kWindowBytes + reach_ > bytes_;
   }

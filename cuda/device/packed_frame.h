@@ -58,7 +58,7 @@ struct PixelOrder {
   return static_cast<std::uint32_t>(desc.width) * static_cast<std::uint32_t>(desc.height);
 }
 
-/// True where there is a gap between the end of a row and the beginning of the next one.
+/// Returns true where there is a gap between the end of a row and the beginning of the next one.
 template <typename View>
 [[nodiscard]] bool has_gaps(const View& view) {
   const std::ptrdiff_t row =
@@ -75,8 +75,8 @@ template <typename View>
   return PackedFrame<Byte>{view.data[0], view.stride[0], FastDivisor::of(width)};
 }
 
-/// True where kernels may access groups of kGroup pixels: each group is aligned (16 bytes for
-/// 4-byte pixels, else 4 bytes), and none crosses the end of a row.
+/// Returns true where kernels may access groups of kGroup pixels: each group is aligned (16 bytes
+/// for 4-byte pixels, else 4 bytes), and none crosses the end of a row.
 template <typename View>
 [[nodiscard]] bool takes_groups(const View& view) {
   const std::ptrdiff_t alignment = traits(view.desc.format).step[0] == 4 ? 16 : 4;

@@ -33,7 +33,7 @@ struct PlanePair {
   EQUALUX_HD const std::uint8_t* from(std::int64_t row) const { return in + in_stride * row; }
   EQUALUX_HD std::uint8_t* to(std::int64_t row) const { return out + out_stride * row; }
 
-  /// True where all addresses and strides are multiples of `granule` bytes.
+  /// Returns true where all addresses and strides are multiples of `granule` bytes.
   [[nodiscard]] bool is_multiple(std::uintptr_t granule) const {
     const auto all = reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out) |
                      static_cast<std::uintptr_t>(in_stride) |

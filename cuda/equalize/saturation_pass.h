@@ -28,7 +28,7 @@ class SaturationPass {
   void configure(const ImageDesc& desc);
   /// Allocates device memory. Throws Error(unavailable).
   void prepare();
-  /// True where a rule changes frames of this format; gray ones never change.
+  /// Returns true where a rule changes frames of this format; gray ones never change.
   [[nodiscard]] bool changes(const saturation::Rule& rule) const {
     return coloured_ && saturation::changes(rule);
   }

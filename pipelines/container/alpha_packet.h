@@ -10,7 +10,7 @@
 /// 1.
 namespace equalux {
 
-/// True for a video whose packets are accompanied by packets of transparency.
+/// Returns true for a video whose packets are accompanied by packets of transparency.
 [[nodiscard]] bool has_alpha_packets(const AVStream& stream);
 
 /// Returns the transparency that accompanies a packet; empty where there is none.

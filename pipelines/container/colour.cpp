@@ -65,7 +65,7 @@ AVColorSpace matrix_of(ColorMatrix matrix) {
   return AVCOL_SPC_UNSPECIFIED;
 }
 
-/// True for the same matrix; BT.470BG and SMPTE 170M are two names of one.
+/// Returns true for the same matrix; BT.470BG and SMPTE 170M are two names of one.
 bool same_matrix(AVColorSpace a, AVColorSpace b) {
   const auto plain = [](AVColorSpace m) {
     return m == AVCOL_SPC_BT470BG ? AVCOL_SPC_SMPTE170M : m;

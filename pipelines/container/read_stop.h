@@ -14,7 +14,7 @@ class ReadStop {
   [[nodiscard]] bool is_set() const noexcept { return is_set_; }
   /// Marks the start of a read. Called by the reader's thread.
   void begin() noexcept { begun_ = std::chrono::steady_clock::now(); }
-  /// True where the read that began last should end.
+  /// Returns true where the read that began last should end.
   [[nodiscard]] bool is_over() const noexcept {
     constexpr std::chrono::milliseconds kUsual{300};
     return is_set_ && std::chrono::steady_clock::now() - begun_.load() > kUsual;

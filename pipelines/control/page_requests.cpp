@@ -42,7 +42,7 @@ PageReply no_picture() {
   return reply;
 }
 
-/// True for an option whose value 0 turns a filter off.
+/// Returns true for an option whose value 0 turns a filter off.
 bool is_switch(const Option& option) {
   return option.zero_means == "off";
 }
@@ -217,8 +217,8 @@ bool PageRequests::admits(const PageRequest& request) const {
          (token_.empty() ? names_loopback(request.host) : knows_token(request));
 }
 
-/// True for a request from another site's page. "none" means that a person typed the address, and
-/// programs other than browsers send nothing.
+/// Returns true for a request from another site's page. "none" means that a person typed the
+/// address, and programs other than browsers send nothing.
 bool PageRequests::is_foreign(const PageRequest& request) const {
   return request.fetch_site == "cross-site" || request.fetch_site == "same-site";
 }

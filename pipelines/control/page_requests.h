@@ -88,7 +88,7 @@ class PageRequests {
 
   /// Answers every request, whatever it contains; a refused one changes nothing.
   [[nodiscard]] PageReply answer(const PageRequest& request);
-  /// True where token, host and origin of the request are right. Does not look at its body.
+  /// Returns true where token, host and origin of the request are right. Does not look at its body.
   [[nodiscard]] bool admits(const PageRequest& request) const;
   [[nodiscard]] JpegCache& jpegs() { return jpegs_; }
 

@@ -362,7 +362,7 @@ class Server final : public PageServer {
     return std::max(0, static_cast<int>(wait.count()));
   }
 
-  /// True where the peer of a suspended connection is gone; MHD does not watch those.
+  /// Returns true where the peer of a suspended connection is gone; MHD does not watch those.
   static bool is_gone(const Link& link) {
     pollfd end{.fd = link.fd, .events = POLLRDHUP, .revents = 0};
     return ::poll(&end, 1, 0) > 0;

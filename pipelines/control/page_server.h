@@ -60,9 +60,9 @@ class PageServer {
  public:
   virtual ~PageServer() = default;
   [[nodiscard]] virtual std::string url() const = 0;  ///< "http://127.0.0.1:8080/"
-  /// True while some caller waits at /api/here. Thread-safe, as is_left().
+  /// Returns true while some caller waits at /api/here. Thread-safe, as is_left().
   [[nodiscard]] virtual bool is_visited() const = 0;
-  /// True where a caller was there and has not returned within PageLimits::back.
+  /// Returns true where a caller was there and has not returned within PageLimits::back.
   [[nodiscard]] virtual bool is_left() const = 0;
 };
 

@@ -19,8 +19,8 @@ struct ServeAddress {
 /// Error(usage).
 [[nodiscard]] ServeAddress parse_serve_address(const std::string& text);
 
-/// True where a Host header names this machine's loopback address. A request that a foreign page
-/// sends by way of a host name of its own does not.
+/// Returns true where a Host header names this machine's loopback address. A request that a foreign
+/// page sends by way of a host name of its own does not.
 [[nodiscard]] bool names_loopback(const std::string& host_header);
 
 }  // namespace equalux

@@ -78,7 +78,7 @@ class BoundedQueue {
     filled_.notify_all();
   }
 
-  /// True once no value will come out again.
+  /// Returns true once no value will come out again.
   [[nodiscard]] bool finished() const {
     const std::lock_guard lock(mutex_);
     return closed_ && count_ == 0;

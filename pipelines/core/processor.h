@@ -35,7 +35,7 @@ class Processor {
  public:
   virtual ~Processor() = default;
 
-  /// True for formats that the first filter takes.
+  /// Returns true for formats that the first filter takes.
   [[nodiscard]] virtual bool accepts(PixelFormat format) const = 0;
   /// Allocates everything for frames of `input`; returns the last filter's output format.
   virtual ImageDesc configure(const ImageDesc& input) = 0;
@@ -92,7 +92,7 @@ void inherit(Frame& out, const Frame& in);
 [[nodiscard]] std::optional<CurveSum> curve_sum_of(
     const std::vector<std::unique_ptr<Filter>>& filters);
 
-/// True for frames that are copied instead of filtered.
+/// Returns true for frames that are copied instead of filtered.
 [[nodiscard]] bool passes_untouched(const Frame& frame, const ImageDesc& in, const ImageDesc& out);
 
 /// Returns what filters are told of a frame.

@@ -49,15 +49,15 @@ class Sink {
   /// `failed` where no frame came. Throws Error(write_failed).
   virtual void finish(Ending ending) = 0;
 
-  /// True for windows: open, write, idle and finish are then called on the main thread.
+  /// Returns true for windows: open, write, idle and finish are then called on the main thread.
   [[nodiscard]] virtual bool needs_main_thread() const { return false; }
-  /// True where frames should carry their originals (before/after display).
+  /// Returns true where frames should carry their originals (before/after display).
   [[nodiscard]] virtual bool wants_original() const { return false; }
   /// False while nobody sees what is written: frames may then come as Frame::unseen, and none is
   /// filtered for this sink. Any thread may ask between open() and finish().
   [[nodiscard]] virtual bool wants_frames() const { return true; }
-  /// True where the output itself stores how its pictures have to be turned, or nobody looks at
-  /// them.
+  /// Returns true where the output itself stores how its pictures have to be turned, or nobody
+  /// looks at them.
   [[nodiscard]] virtual bool keeps_orientation(const StreamInfo& info) const {
     (void)info;
     return false;
@@ -68,7 +68,8 @@ class Sink {
   [[nodiscard]] virtual std::string why_opaque(const StreamInfo& info) const {
     return info.transparent ? "the output holds opaque pictures alone" : "";
   }
-  /// True once the sink wants no more frames (a window was closed): the run ends as complete.
+  /// Returns true once the sink wants no more frames (a window was closed): the run ends as
+  /// complete.
   [[nodiscard]] virtual bool closed() const { return false; }
   /// Called when the run is being stopped: an open or a write that waits for others (a full pipe, a
   /// paused window, an encoder that gives nothing) should give up within seconds, all of them

@@ -94,7 +94,8 @@ class Source {
   /// withdrawn. Throws Error(no_input, bad_input, ...).
   virtual StreamInfo open(const FormatPredicate& accepts) = 0;
 
-  /// True where read() points frames at the source's own buffers and needs no memory from the pool.
+  /// Returns true where read() points frames at the source's own buffers and needs no memory from
+  /// the pool.
   [[nodiscard]] virtual bool lends_buffers() const { return false; }
 
   /// Waits for the next frame and fills image, pts_ns, duration_ns, discontinuity and field_order;

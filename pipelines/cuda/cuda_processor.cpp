@@ -43,7 +43,7 @@ struct DeviceFrame {
   }
 };
 
-/// True where a frame on the host has the memory layout of an Image.
+/// Returns true where a frame on the host has the memory layout of an Image.
 bool laid_out_alike(const ConstImageView& host, const ImageLayout& layout) {
   for (int p = 0; p < traits(host.desc.format).planes; ++p) {
     const auto i = static_cast<std::size_t>(p);

@@ -28,8 +28,8 @@ class NumberedName {
   bool zeros_ = false;
 };
 
-/// True where `text` names a sequence instead of one file: a printf pattern, a glob with * ? or
-/// [..], or an existing folder.
+/// Returns true where `text` names a sequence instead of one file: a printf pattern, a glob with *
+/// ? or [..], or an existing folder.
 [[nodiscard]] bool is_image_sequence(const std::string& text);
 
 /// Lists the files that `text` names, in order. A printf pattern gives all existing numbers from

@@ -34,8 +34,8 @@ Error write_failed(const std::string& path, int error_number) {
   return {ExitCode::write_failed, path + ": write failed: " + system_error_text(error_number)};
 }
 
-/// True where a path still names the open file: its owner may have renamed or removed it while
-/// another process opened it.
+/// Returns true where a path still names the open file: its owner may have renamed or removed it
+/// while another process opened it.
 bool is_at(const std::string& path, const struct stat& open_file) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && status.st_dev == open_file.st_dev &&

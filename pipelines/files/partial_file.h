@@ -13,7 +13,7 @@ namespace equalux {
 /// Returns NAME.partial.EXT for NAME.EXT, in the same folder.
 [[nodiscard]] std::string partial_path(const std::string& final_path);
 
-/// True for a name of that form: a file that is being written, or was not finished.
+/// Returns true for a name of that form: a file that is being written, or was not finished.
 [[nodiscard]] bool is_partial_path(const std::string& path);
 
 /// Thrown where another process, or another part of this one, is writing the same output.

@@ -62,20 +62,20 @@ struct StillCodec {
   /// `notes` is lost. Throws Error(cannot_create, write_failed).
   std::string (*write)(const std::string& path, const ConstImageView& image,
                        const StillNotes& notes, const StillOptions& options) = nullptr;
-  /// True where files of that extension can have 16 bits per sample; null where none can.
+  /// Returns true where files of that extension can have 16 bits per sample; null where none can.
   bool (*holds_deep)(const std::string& extension) = nullptr;
-  /// True where files of that extension can have transparency; null where none can.
+  /// Returns true where files of that extension can have transparency; null where none can.
   bool (*holds_alpha)(const std::string& extension) = nullptr;
 };
 /// Adds a codec; to be called at start-up, before any thread runs.
 void set_still_codec(const StillCodec& codec);
 
-/// True where a file of that name can be read and written.
+/// Returns true where a file of that name can be read and written.
 [[nodiscard]] bool knows_still(const std::string& path);
-/// True where a file of that name can be written: those of knows_still(), and .npy, .tif and .tiff
-/// for frames of floats.
+/// Returns true where a file of that name can be written: those of knows_still(), and .npy, .tif
+/// and .tiff for frames of floats.
 [[nodiscard]] bool writes_still(const std::string& path);
-/// True where a still of that name can have transparency.
+/// Returns true where a still of that name can have transparency.
 [[nodiscard]] bool still_holds_alpha(const std::string& path);
 /// Throws Error(usage) where frames of floats go into a picture, other frames into .npy, or frames
 /// of more than 8 bits into a format that cannot store them.

@@ -45,7 +45,7 @@ using ErrorPtr = std::unique_ptr<GError, FreeError>;
 /// Makes an element, owned by the caller. Throws Error(unavailable) that names the plugin's
 /// package.
 [[nodiscard]] ElementPtr make_element(const char* factory, const char* name = nullptr);
-/// True where the registry has that element.
+/// Returns true where the registry has that element.
 [[nodiscard]] bool has_element(const char* factory);
 /// Returns "gstreamer1.0-plugins-ugly" for "x264enc"; a list of all plugin packages where the
 /// element is unknown.
@@ -78,7 +78,7 @@ class Messages {
   [[nodiscard]] bool ended() const { return ended_; }
   /// Number of decoder warnings that did not stop the stream.
   [[nodiscard]] unsigned warnings() const { return warnings_; }
-  /// True where one of them was about a device, a file or a connection.
+  /// Returns true where one of them was about a device, a file or a connection.
   [[nodiscard]] bool warned_of_resource() const { return warned_of_resource_; }
   /// Returns the first error as one line that starts with `name`.
   [[nodiscard]] Error error(const std::string& name, Role role) const;
@@ -104,8 +104,8 @@ class Patience {
 
   /// Notes progress. To be called by the waiting thread, as is_over().
   void renew() { since_ = std::chrono::steady_clock::now(); }
-  /// True where nothing has happened since renew() for `usual`, or for `when_cancelled` since
-  /// cancel().
+  /// Returns true where nothing has happened since renew() for `usual`, or for `when_cancelled`
+  /// since cancel().
   [[nodiscard]] bool is_over(std::chrono::milliseconds usual,
                              std::chrono::milliseconds when_cancelled);
 

@@ -36,8 +36,8 @@ namespace equalux::gst {
 /// without invented bits or lost chroma; nothing where none of more than 8 bits is accepted.
 [[nodiscard]] std::optional<PixelFormat> deepest_format(GstVideoFormat native,
                                                         const FormatPredicate& accepts);
-/// True where the two layouts have the same chroma subsampling and depth, so that nothing is
-/// resampled.
+/// Returns true where the two layouts have the same chroma subsampling and depth, so that nothing
+/// is resampled.
 [[nodiscard]] bool same_samples(GstVideoFormat a, GstVideoFormat b);
 
 /// Sets matrix and range from a colorimetry string; defaults are BT.601 up to 576 lines and BT.709

@@ -66,7 +66,7 @@ class LiveMonitor {
   /// never an old picture; the next frame answers the following request.
   [[nodiscard]] std::shared_ptr<const PicturePair> pictures();
 
-  /// True where add() is to copy a frame, now or soon. Any thread may call it.
+  /// Returns true where add() is to copy a frame, now or soon. Any thread may call it.
   [[nodiscard]] bool wants_pictures() const;
 
   /// Sets a function to be called, in the run's thread, after each pair that was copied, and adds

@@ -55,7 +55,7 @@ std::optional<bool> take_switch(Json& wanted, const char* key) {
   return value.get<bool>();
 }
 
-/// True for options that presets may set: those that shape the curve of `equalize`.
+/// Returns true for options that presets may set: those that shape the curve of `equalize`.
 bool is_of_presets(const Option& option) {
   return is_of_equalize(option);
 }

@@ -81,10 +81,11 @@ class Steering {
   /// first filter that has it. "preset" is the one chosen last, here or at the start, "" without
   /// one; "recording" is present if the run can record.
   [[nodiscard]] nlohmann::ordered_json state() const;
-  /// True where a value differs from the preset's or, without a preset, from the run's initial one.
+  /// Returns true where a value differs from the preset's or, without a preset, from the run's
+  /// initial one.
   [[nodiscard]] bool changed() const;
   [[nodiscard]] const std::vector<std::string>& presets() const { return presets_; }
-  /// True where a preset can set something of the filters.
+  /// Returns true where a preset can set something of the filters.
   [[nodiscard]] bool takes_presets() const;
   /// Returns the last change as a window shows it, "strength 0.85"; empty where there was none.
   [[nodiscard]] virtual std::string last_change() const;

@@ -37,9 +37,9 @@ struct PushedStream {
   std::string stream_id;
 };
 
-/// True for an address of one of the schemes above.
+/// Returns true for an address of one of the schemes above.
 [[nodiscard]] bool is_stream_address(std::string_view text);
-/// True for `rtsp://...` without a host.
+/// Returns true for `rtsp://...` without a host.
 [[nodiscard]] bool is_served_stream(std::string_view text);
 
 /// Parses an address. The default of `listen` is 127.0.0.1, which only this machine reaches, and

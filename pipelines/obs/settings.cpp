@@ -32,8 +32,8 @@ std::vector<const Option*> shown_options(const FilterInfo& filter) {
   return shown;
 }
 
-/// True for a preset's value that applies to the filter; top-level ones apply to every filter that
-/// makes curves.
+/// Returns true for a preset's value that applies to the filter; top-level ones apply to every
+/// filter that makes curves.
 bool is_for(const PresetValue& value, const FilterInfo& filter) {
   const bool curves = filter.name == "equalize" || filter.name == "clahe";
   return (value.filter == filter.name || (curves && value.filter == "equalize")) &&
@@ -120,7 +120,8 @@ bool is_text(obs_data_t* settings, const char* key) {
   return text;
 }
 
-/// True where an option's word is in effect: a number set by the user overrides a default word.
+/// Returns true where an option's word is in effect: a number set by the user overrides a default
+/// word.
 bool has_word(const Option& option, obs_data_t* settings) {
   if (option.word.empty()) return false;
   const std::string word = key_of_word(option);

@@ -212,8 +212,8 @@ std::string blob_of(const Exiv2::ExifData& exif, Exiv2::ByteOrder order) {
   return {blob.begin(), blob.end()};
 }
 
-/// True for tags that describe how the pixels of a TIFF are stored, and for what StillNotes has
-/// elsewhere.
+/// Returns true for tags that describe how the pixels of a TIFF are stored, and for what StillNotes
+/// has elsewhere.
 bool describes_storage(std::uint16_t tag) {
   constexpr std::array<std::uint16_t, 36> kTags{254, 255, 256, 257, 258, 259, 262,   263,   264,
                                                 265, 266, 273, 277, 278, 279, 280,   281,   284,
@@ -326,7 +326,7 @@ void put_through_exiv2(const Exiv2::ExifData& exif, const StillNotes& notes, Own
 
 #endif  // EQUALUX_HAVE_EXIV2
 
-/// True where a profile is of the picture's kind; another one is an error for readers.
+/// Returns true where a profile is of the picture's kind; another one is an error for readers.
 bool fits(const std::string& icc, PixelFormat format) {
   const std::string_view space = std::string_view(icc).substr(0, 20);
   if (space.size() < 20) return false;

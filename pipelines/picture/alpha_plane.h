@@ -8,7 +8,7 @@
 /// they do not see.
 namespace equalux {
 
-/// True for packed RGB whose fourth sample is transparency and not padding.
+/// Returns true for packed RGB whose fourth sample is transparency and not padding.
 [[nodiscard]] bool has_alpha(PixelFormat format);
 
 /// Returns the format of the plane beside a picture: one sample per pixel, in full range and of the

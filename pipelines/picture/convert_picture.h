@@ -5,8 +5,8 @@
 /// Conversions to formats that programs expect of a camera: 8-bit YCbCr or RGB.
 namespace equalux {
 
-/// True where convert_picture() can make `to`, YCbCr or packed RGB of 8 bits, from `from`, any
-/// format but the float planes.
+/// Returns true where convert_picture() can make `to`, YCbCr or packed RGB of 8 bits, from `from`,
+/// any format but the float planes.
 [[nodiscard]] bool converts_to(PixelFormat from, PixelFormat to);
 
 /// Returns the description of a picture of `from` converted to `format`, as programs assume it that

@@ -6,7 +6,7 @@
 /// the fast path of video, where filters work in the stream's own format.
 namespace equalux {
 
-/// True for the formats that convert_to_rgb() reads: all but the float planes.
+/// Returns true for the formats that convert_to_rgb() reads: all but the float planes.
 [[nodiscard]] bool converts_to_rgb(PixelFormat format);
 
 /// Fills `to`, any packed RGB format, with the picture of `from`: same size, any format but the

@@ -20,7 +20,7 @@ enum class Orientation : std::uint8_t {
   counter_clockwise,  ///< a quarter turn to the left
 };
 
-/// True where width and height are exchanged.
+/// Returns true where width and height are exchanged.
 [[nodiscard]] constexpr bool swaps_sides(Orientation orientation) {
   return orientation >= Orientation::transposed;
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr int kField = 40;  // of 255
 constexpr int kDiagonal = 96;
 
-/// True where (x, y) is on one of the diagonals, which are a fortieth of the height wide.
+/// Returns true where (x, y) is on one of the diagonals, which are a fortieth of the height wide.
 bool on_diagonal(const ImageDesc& desc, int x, int y) {
   const std::int64_t width = desc.width;
   const std::int64_t height = desc.height;

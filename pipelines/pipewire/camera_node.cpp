@@ -128,8 +128,8 @@ void CameraNode::on_object(const Object& object) {
   logger().debug("{}: a reader has come, there are {}", name_, links_.size());
 }
 
-/// True where a frame is due for readers that asked for fewer frames: they get one in so many,
-/// whose time may be half a period off.
+/// Returns true where a frame is due for readers that asked for fewer frames: they get one in so
+/// many, whose time may be half a period off.
 bool CameraNode::is_due(std::int64_t time_ns) {
   const double rate = agreed_->rate.value();
   if (rate <= 0 || (format_.rate.num > 0 && rate >= format_.rate.value())) return true;

@@ -36,7 +36,7 @@ class CameraNode {
   CameraNode(const CameraNode&) = delete;
   CameraNode& operator=(const CameraNode&) = delete;
 
-  /// True where others see the node.
+  /// Returns true where others see the node.
   [[nodiscard]] bool is_there() const { return is_there_; }
   /// Why the node does not exist; empty where nothing is wrong.
   [[nodiscard]] const std::string& failure() const { return failure_; }

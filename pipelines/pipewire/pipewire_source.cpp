@@ -34,7 +34,7 @@ constexpr auto kCancelPeriod = 50ms;
 constexpr int kUsualWidth = 1280;
 constexpr int kUsualHeight = 720;
 
-/// True where YCbCr keeps all of its chroma.
+/// Returns true where YCbCr keeps all of its chroma.
 bool keeps_chroma(PixelFormat from, PixelFormat to) {
   const FormatTraits& a = traits(from);
   const FormatTraits& b = traits(to);

@@ -44,10 +44,10 @@ class Registry {
   pw_registry_events events_{};
 };
 
-/// True for the node of a camera, of class Video/Source.
+/// Returns true for the node of a camera, of class Video/Source.
 [[nodiscard]] bool is_camera(const Object& object);
 
-/// True for the metadata of a session manager, which has the default camera.
+/// Returns true for the metadata of a session manager, which has the default camera.
 [[nodiscard]] bool is_session_manager(const Object& object);
 
 }  // namespace equalux::pipewire

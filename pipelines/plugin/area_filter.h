@@ -26,8 +26,8 @@ struct FrameAreas {
   bool regions_only = false;  ///< each of `regions` by itself, and nothing else
   std::vector<Rect> regions;
 
-  /// True where every pixel is filtered: only then may a frame be filtered in place, if the filter
-  /// can do that.
+  /// Returns true where every pixel is filtered: only then may a frame be filtered in place, if the
+  /// filter can do that.
   [[nodiscard]] bool whole() const { return split <= 0 && !regions_only; }
 };
 

@@ -55,7 +55,7 @@ class CudaMemory {
   [[nodiscard]] virtual BufferPtr acquire(GstBufferPool* pool, const GstVideoInfo& info) = 0;
 };
 
-/// True where the libraries and a driver exist. Called once, when the plugin is loaded.
+/// Returns true where the libraries and a driver exist. Called once, when the plugin is loaded.
 [[nodiscard]] bool cuda_memory_starts();
 /// Name of the caps feature, or null in a build without it.
 [[nodiscard]] const char* cuda_memory_feature();

@@ -41,7 +41,7 @@ int as_int(guint value) {
   return static_cast<int>(value < kMost ? value : kMost);
 }
 
-/// True where writing into the buffer is visible to nobody else.
+/// Returns true where writing into the buffer is visible to nobody else.
 bool is_ours(GstBuffer* buffer) {
   return gst_buffer_is_writable(buffer) != FALSE &&
          gst_buffer_is_all_memory_writable(buffer) != FALSE;
@@ -54,7 +54,7 @@ void set_control_values(GstBaseTransform* transform, GstBuffer* buffer) {
   if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(transform), time);
 }
 
-/// True for pools of plain memory, which is no better than an upstream buffer's.
+/// Returns true for pools of plain memory, which is no better than an upstream buffer's.
 bool is_plain(GstBufferPool* pool) {
   const GType type = G_OBJECT_TYPE(pool);
   return type == GST_TYPE_BUFFER_POOL || type == GST_TYPE_VIDEO_BUFFER_POOL;
@@ -86,7 +86,7 @@ void check(const FilterRecipe& recipe, Backend backend) {
   throw_violations(recipe.violations(backend));
 }
 
-/// True where a property is set that only the other backend has.
+/// Returns true where a property is set that only the other backend has.
 bool lacks(const FilterRecipe& recipe, Backend backend) {
   return recipe.violations(Backend::automatic).empty() && !recipe.violations(backend).empty();
 }

@@ -50,7 +50,7 @@ class FilterStream {
   /// Latency that queue-depth adds to the pipeline; 0 where the rate is unknown. Any thread may
   /// call it.
   [[nodiscard]] GstClockTime latency() const { return latency_; }
-  /// True where results have a format of their own, whatever the frames' format.
+  /// Returns true where results have a format of their own, whatever the frames' format.
   [[nodiscard]] bool converts() const { return recipe_ && recipe_->output_format(); }
   [[nodiscard]] CudaMemory* cuda() { return cuda_.get(); }
 

@@ -21,8 +21,8 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// True for a node that captures: one physical camera has several nodes, and device_caps describes
-/// this one.
+/// Returns true for a node that captures: one physical camera has several nodes, and device_caps
+/// describes this one.
 bool can_capture(const V4l2Access& node) {
   v4l2_capability capability{};
   if (node.ask(VIDIOC_QUERYCAP, &capability) != 0) return false;

@@ -54,20 +54,22 @@ struct DeepFrame {
 /// Sets where the samples of one frame are.
 void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out);
 
-/// True where saturation of such frames is changed by lines, if they are processed in strips.
+/// Returns true where saturation of such frames is changed by lines, if they are processed in
+/// strips.
 [[nodiscard]] bool has_lines(const DeepFrame& frame);
-/// True where a frame of YCbCr can be read in strips (see deep_strips.cuh), as most of 10 and 12
-/// bits can; 16 bits need wider products than strips have.
+/// Returns true where a frame of YCbCr can be read in strips (see deep_strips.cuh), as most of 10
+/// and 12 bits can; 16 bits need wider products than strips have.
 [[nodiscard]] bool reads_yuv_strips(const DeepFrame& frame);
-/// True where strips that can be read can also be written: to the frame or, without dither, as
-/// bytes.
+/// Returns true where strips that can be read can also be written: to the frame or, without dither,
+/// as bytes.
 [[nodiscard]] bool writes_yuv_strips(const DeepFrame& frame);
 
-/// True where packed RGB or gray of 16 bits can be read and written in strips; see deep_pixels.cuh.
+/// Returns true where packed RGB or gray of 16 bits can be read and written in strips; see
+/// deep_pixels.cuh.
 [[nodiscard]] bool reads_pixel_strips(const DeepFrame& frame);
 [[nodiscard]] bool writes_pixel_strips(const DeepFrame& frame);
 
-/// True where deep_apply() reads and writes strips.
+/// Returns true where deep_apply() reads and writes strips.
 [[nodiscard]] inline bool lies_in_strips(const DeepFrame& frame) {
   return (reads_yuv_strips(frame) && writes_yuv_strips(frame)) ||
          (reads_pixel_strips(frame) && writes_pixel_strips(frame));

@@ -17,7 +17,7 @@ struct CleanAperture {
 /// cannot be read.
 [[nodiscard]] std::optional<CleanAperture> iso_clean_aperture(const std::string& path);
 
-/// True where the file's tags have names of their own, as phones and `ffmpeg -movflags
+/// Returns true where the file's tags have names of their own, as phones and `ffmpeg -movflags
 /// use_metadata_tags` write them. Only in this form can a file hold any tag.
 [[nodiscard]] bool iso_has_named_tags(const std::string& path);
 

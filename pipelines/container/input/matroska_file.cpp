@@ -78,7 +78,7 @@ ShownPart shown_part_of(std::span<std::uint8_t> track) {
   return part;
 }
 
-/// True for the top-level elements of a segment.
+/// Returns true for the top-level elements of a segment.
 bool is_section(std::uint32_t id) {
   constexpr std::array<std::uint32_t, 8> kSections{ebml::kInfo,
                                                    ebml::kTracks,
@@ -95,7 +95,7 @@ bool is_filling(std::uint32_t id) {
   return id == ebml::kVoid || id == ebml::kCrc32;
 }
 
-/// True for the elements that a cluster may contain.
+/// Returns true for the elements that a cluster may contain.
 bool is_in_cluster(std::uint32_t id) {
   constexpr std::array<std::uint32_t, 7> kParts{kClusterTime,
                                                 kSimpleBlock,
@@ -175,8 +175,8 @@ bool Survey::fits(const Element& element) const {
   return element.whole() <= end_ - position_;
 }
 
-/// True where an element is complete; one of unknown kind counts as complete if a known one follows
-/// it.
+/// Returns true where an element is complete; one of unknown kind counts as complete if a known one
+/// follows it.
 bool Survey::is_whole(const Element& element) {
   if (!fits(element)) return false;
   if (is_section(element.id) || is_filling(element.id)) return true;

@@ -42,8 +42,8 @@ std::string why_unreadable(const std::string& path, int error) {
   return path + ": is no media file that can be read (" + av_text(error) + "); give a video file";
 }
 
-/// True for a stream of JPEG pictures without a container, which is a still by its bytes and a
-/// video by its name.
+/// Returns true for a stream of JPEG pictures without a container, which is a still by its bytes
+/// and a video by its name.
 bool is_jpeg_stream(const std::string& path) {
   const std::string extension = extension_of(path);
   if (extension != "mjpg" && extension != "mjpeg") return false;

@@ -8,7 +8,7 @@
 /// Opening of files for reading by libavformat.
 namespace equalux {
 
-/// True for the address of a file on a web server.
+/// Returns true for the address of a file on a web server.
 [[nodiscard]] bool is_web_address(const std::string& path);
 
 /// Returns the name that makes libavformat open a file, whatever characters it contains.
@@ -24,7 +24,7 @@ void check_readable(const std::string& path);
 /// the result; call stop->begin() before each read of such a file.
 [[nodiscard]] InputContext open_input(const std::string& path, ReadStop* stop = nullptr);
 
-/// True for a stream without a container, which has no timestamps and at most a frame rate.
+/// Returns true for a stream without a container, which has no timestamps and at most a frame rate.
 [[nodiscard]] bool is_elementary(const AVInputFormat& format);
 
 /// Returns the stream that is filtered: the first video that is no cover art; -1 where there is

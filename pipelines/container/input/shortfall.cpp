@@ -21,7 +21,7 @@ bool is_mov(const AVFormatContext& input) {
   return std::string_view(input.iformat->name).starts_with("mov,");
 }
 
-/// True for formats whose head declares a duration that is not a guess.
+/// Returns true for formats whose head declares a duration that is not a guess.
 bool declares_duration(const AVFormatContext& input) {
   const std::string_view format = input.iformat->name;
   return input.duration_estimation_method == AVFMT_DURATION_FROM_STREAM && input.duration > 0 &&

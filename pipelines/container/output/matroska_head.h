@@ -17,7 +17,7 @@ namespace equalux {
 
 class MatroskaHead {
  public:
-  /// True where this version of libavformat needs any of it.
+  /// Returns true where this version of libavformat needs any of it.
   [[nodiscard]] static bool is_needed();
 
   /// Reserves room for the rotation of a stream's display matrix, if it has one. To be called

@@ -79,7 +79,7 @@ AVFieldOrder field_order_of(FieldOrder order) {
   return AV_FIELD_UNKNOWN;
 }
 
-/// True for tags that described the input's encoding.
+/// Returns true for tags that described the input's encoding.
 bool is_stale(std::string_view key) {
   static constexpr std::array<std::string_view, 6> kStale{
       "BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "ENCODER", "encoder"};

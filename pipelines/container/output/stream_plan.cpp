@@ -86,8 +86,8 @@ void make_attachment(AVStream& out, const AVStream& in) {
   av_dict_set(&out.metadata, "mimetype", file->media_type, 0);
 }
 
-/// True where the muxer can write a head for a file of this one stream, which is more reliable than
-/// any table.
+/// Returns true where the muxer can write a head for a file of this one stream, which is more
+/// reliable than any table.
 bool head_can_be_written(const AVStream& in, ContainerKind kind) {
   AVFormatContext* raw = nullptr;
   if (avformat_alloc_output_context2(&raw, nullptr, muxer_name(kind), nullptr) < 0) {

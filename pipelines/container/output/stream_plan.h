@@ -43,9 +43,9 @@ struct StreamPlan {
 [[nodiscard]] StreamPlan plan_streams(const AVFormatContext& input, ContainerKind kind,
                                       bool drop_streams);
 
-/// True where the container can describe how the two views of `in` are arranged in its pictures,
-/// and the arrangement is still valid in the output. webm knows side by side and top and bottom,
-/// and its pictures may have been turned.
+/// Returns true where the container can describe how the two views of `in` are arranged in its
+/// pictures, and the arrangement is still valid in the output. webm knows side by side and top and
+/// bottom, and its pictures may have been turned.
 [[nodiscard]] bool keeps_stereo_layout(const AVStream& in, ContainerKind kind);
 
 /// Throws Error(usage) where the container cannot hold a video of that codec.

@@ -47,7 +47,7 @@ std::string beside(const std::string& path, const char* infix) {
   return name.string();
 }
 
-/// True where both paths exist and name the same file.
+/// Returns true where both paths exist and name the same file.
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code failure;
   return fs::equivalent(a, b, failure) && !failure;

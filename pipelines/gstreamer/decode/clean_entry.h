@@ -18,9 +18,9 @@ enum class Entry : std::uint8_t {
 };
 [[nodiscard]] Entry entry_of(const AVCodecParameters& codec);
 
-/// True where all pictures shown after this packet's refer to nothing before it. Containers also
-/// mark other packets as key packets: pictures of open GOPs in H.264, and the beginning of an intra
-/// refresh.
+/// Returns true where all pictures shown after this packet's refer to nothing before it. Containers
+/// also mark other packets as key packets: pictures of open GOPs in H.264, and the beginning of an
+/// intra refresh.
 [[nodiscard]] bool is_clean_entry(const AVCodecParameters& codec, const AVPacket& packet);
 
 }  // namespace equalux::gst

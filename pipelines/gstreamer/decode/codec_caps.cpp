@@ -163,7 +163,8 @@ const CodecCaps* find_codec(AVCodecID id) {
   return nullptr;
 }
 
-/// True for H.264 and H.265 with a configuration record (avcC, hvcC); others have start codes.
+/// Returns true for H.264 and H.265 with a configuration record (avcC, hvcC); others have start
+/// codes.
 bool has_configuration_record(const AVCodecParameters& codec) {
   return codec.extradata_size > 6 && codec.extradata[0] == 1;
 }

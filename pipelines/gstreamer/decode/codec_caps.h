@@ -41,19 +41,19 @@ struct RawLayout {
 /// for the many layouts for which GStreamer has no name.
 [[nodiscard]] std::string_view gst_format_name(const std::string& pixel_format);
 
-/// True where a decoder's pads list the layout (libav's name) among their output formats.
+/// Returns true where a decoder's pads list the layout (libav's name) among their output formats.
 [[nodiscard]] bool hands_on(GstElementFactory* decoder, const std::string& pixel_format);
 
-/// True where pictures of `format` have at least the bits and the chroma of the layout, or the
-/// layout is unknown. Some decoders output less than the stream has (jpegdec, libde265dec).
+/// Returns true where pictures of `format` have at least the bits and the chroma of the layout, or
+/// the layout is unknown. Some decoders output less than the stream has (jpegdec, libde265dec).
 [[nodiscard]] bool holds_samples_of(GstVideoFormat format, const std::string& pixel_format);
 
-/// True where the codec of a libavcodec decoder, such as "ffv1", stores its pictures in the order
-/// in which they are shown.
+/// Returns true where the codec of a libavcodec decoder, such as "ffv1", stores its pictures in the
+/// order in which they are shown.
 [[nodiscard]] bool keeps_order(const char* decoder);
 
-/// True where a decoder paints each picture over the previous one, in one layout for the whole
-/// stream.
+/// Returns true where a decoder paints each picture over the previous one, in one layout for the
+/// whole stream.
 [[nodiscard]] bool paints_over(const char* decoder);
 
 /// Returns the layout that loses least of `pixel_format`, among those that the libav plugin of

@@ -59,8 +59,8 @@ const char* libav_name(GstElement* element) {
   return g_str_has_prefix(name, kPrefix) == FALSE ? nullptr : name + std::strlen(kPrefix);
 }
 
-/// True from GStreamer 1.24 on, whose libav decoders identify packets by themselves and not by a
-/// number.
+/// Returns true from GStreamer 1.24 on, whose libav decoders identify packets by themselves and not
+/// by a number.
 bool knows_packets() {
   guint major = 0;
   guint minor = 0;
@@ -82,9 +82,9 @@ void keep_last_picture(GstElement* element) {
   gst_util_set_object_arg(G_OBJECT(element), kProperty, "slice");
 }
 
-/// True for codecs that paint over one picture: they allocate only once, unless each picture is to
-/// be in GStreamer's memory. GStreamer's libav decoders give a picture without an allocation the
-/// first one's time, and from 1.24 on drop it.
+/// Returns true for codecs that paint over one picture: they allocate only once, unless each
+/// picture is to be in GStreamer's memory. GStreamer's libav decoders give a picture without an
+/// allocation the first one's time, and from 1.24 on drop it.
 bool paints_over_one(GstElement* element) {
   const char* name = libav_name(element);
   return name != nullptr && paints_over(name);
@@ -177,8 +177,8 @@ void DecodeBin::on_unknown(GstElement*, GstPad*, GstCaps*, gpointer self) {
   if (skipped) bin->refuse_at_once(bin->no_decoder());
 }
 
-/// True for codecs whose pictures each declare a layout, which may differ from the stream's; all
-/// codecs but the listed ones.
+/// Returns true for codecs whose pictures each declare a layout, which may differ from the
+/// stream's; all codecs but the listed ones.
 bool DecodeBin::may_change_layout() const {
   static constexpr std::array<std::string_view, 5> kFixed{"h264", "hevc", "mpeg1video",
                                                           "mpeg2video", "mpeg4"};

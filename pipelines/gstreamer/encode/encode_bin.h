@@ -67,7 +67,7 @@ class EncodeBin {
   /// Returns the next packet, in decoding order; waits up to `wait`. Throws Error(write_failed,
   /// unavailable) where the encoder failed.
   [[nodiscard]] std::optional<EncodedPicture> pull(std::chrono::milliseconds wait);
-  /// True once every packet has come out.
+  /// Returns true once every packet has come out.
   [[nodiscard]] bool drained() const {
     return gst_app_sink_is_eos(sink_) != FALSE && !picture_ && (!alpha_ || alpha_->drained());
   }

@@ -158,7 +158,7 @@ GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bo
   return chosen;
 }
 
-/// True where the element's pads accept such pictures.
+/// Returns true where the element's pads accept such pictures.
 bool takes(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc& desc) {
   const std::unique_ptr<GstElementFactory, UnrefObject> factory(
       gst_element_factory_find(std::string(spec.element).c_str()));
@@ -288,8 +288,8 @@ GstVideoFormat choose_streamed_format(const EncoderSpec& spec, const StreamInfo&
 
 namespace {
 
-/// True where the last of `count` parts of a side would have another number of chroma samples than
-/// encoder and decoder expect.
+/// Returns true where the last of `count` parts of a side would have another number of chroma
+/// samples than encoder and decoder expect.
 bool parts_differ(int side, int count, int shift) {
   const int unit = 1 << shift;
   const int start = static_cast<int>(static_cast<std::int64_t>(side) * (count - 1) / count);

@@ -25,9 +25,9 @@ struct EncoderListing {
 inline constexpr std::string_view kDefaultEncoder = "x264";
 /// Returns the default for a file of that name: VP9 for webm, which cannot store H.264.
 [[nodiscard]] std::string_view default_encoder(const std::string& path);
-/// True for a name that ends in .webm, in any case.
+/// Returns true for a name that ends in .webm, in any case.
 [[nodiscard]] bool is_webm(const std::string& path);
-/// True for a name that ends in .mkv or .webm, in any case.
+/// Returns true for a name that ends in .mkv or .webm, in any case.
 [[nodiscard]] bool is_matroska(const std::string& path);
 
 /// Throws Error(usage) for an unknown name, a quality outside its range, or `lossless` where the

@@ -38,7 +38,7 @@ class LiveEncoder {
   /// Sets whether frames are wanted; initially they are not. The first one after a pause is a key
   /// frame.
   void set_wanted(bool wanted);
-  /// True where offer() has something to do.
+  /// Returns true where offer() has something to do.
   [[nodiscard]] bool is_wanted() const;
   /// Makes the next frame that is encoded a key frame.
   void force_keyframe();

@@ -128,7 +128,7 @@ void LiveSound::encode(Encoder& encoder, const SoundChunk& chunk) {
   end_ns_ = end;
 }
 
-/// True where a piece of sound is due.
+/// Returns true where a piece of sound is due.
 bool LiveSound::take_chunk(std::int64_t position_ns) {
   if (!waiting_) waiting_ = feed_->pull();
   return waiting_ && (pace_ == Pace::as_it_comes || waiting_->pts_ns <= position_ns + kLead);

@@ -42,7 +42,7 @@ class PacketSource {
   void end() { gst_app_src_end_of_stream(source()); }
   [[nodiscard]] const StreamStamps& stamps() const { return stamps_; }
 
-  /// True where too many packets are waiting.
+  /// Returns true where too many packets are waiting.
   [[nodiscard]] bool is_full() const { return waiting() >= kMostWaiting; }
   [[nodiscard]] std::uint64_t waiting() const {
     return gst_app_src_get_current_level_buffers(source());

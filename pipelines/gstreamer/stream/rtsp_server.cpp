@@ -109,7 +109,7 @@ class Viewers {
     pipelines_.clear();
   }
 
-  /// True for a client that has taken nothing for a long time.
+  /// Returns true for a client that has taken nothing for a long time.
   [[nodiscard]] bool is_stuck(const GstRTSPClient* client) const {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();

@@ -120,7 +120,7 @@ std::unique_ptr<DisplayWatch> open_wayland(const std::string& display) {
   return std::make_unique<SocketWatch>("WAYLAND_DISPLAY=" + display, fd);
 }
 
-/// True where Qt, if highgui uses it, lacks its Wayland plugin: Qt then aborts.
+/// Returns true where Qt, if highgui uses it, lacks its Wayland plugin: Qt then aborts.
 bool toolkit_lacks_wayland() {
   std::string qt_folder;
   ::dl_iterate_phdr(
