@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -940,6 +941,61 @@ TEST(Saturation, AutoUndoesAnEvenVeil) {
     curve[v] = std::min(4 * v, 255U) << 22;
   for (std::uint32_t v = 0; v < 64 - 16; ++v)
     EXPECT_EQ(saturation::factor_at(rule, curve.data(), v, 255), 256U) << v;
+}
+
+/// k of a level by steps from level to level and division of whole numbers.
+std::uint32_t slow_factor(const saturation::Rule& rule, const CurveTable& curve, std::uint32_t v,
+                          std::uint32_t most) {
+  std::uint32_t low = v < saturation::kReach ? 0 : v - saturation::kReach;
+  std::uint32_t high = std::min(v + saturation::kReach, most);
+  while (low < v && curve[low + 1] == 0)
+    ++low;
+  while (high > v && curve[high - 1] == curve[most])
+    --high;
+  std::uint64_t contrast = 0;
+  if (curve[v] != 0 && curve[high] > curve[low]) {
+    const std::uint64_t rise = std::uint64_t{256} * v * (curve[high] - curve[low]);
+    const std::uint64_t run = std::uint64_t{high - low} * curve[v];
+    contrast = (2 * rise + run) / (2 * run);
+  }
+  const std::uint64_t gained = std::clamp<std::uint64_t>(contrast, 256, rule.most);
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>((rule.factor * gained + 128) / 256, saturation::kMost));
+}
+
+/// Both ways to know a curve's ends, and the quotient in single precision, on curves with any
+/// number of black and white levels, steps, and levels next to 0.
+TEST(Saturation, AutoIsThatOfItsDefinition) {
+  std::mt19937 random(24);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  for (int number = 0; number < 4000; ++number) {
+    const std::uint32_t most = number % 2 == 0 ? 255 : 219;
+    const std::uint32_t top = most << 22;
+    CurveTable curve{};
+    for (std::uint32_t v = 0; v <= most; ++v) {
+      const std::uint32_t kind = static_cast<std::uint32_t>(number) % 5;
+      curve[v] = kind == 0   ? below(top + 1)
+                 : kind == 1 ? below(most + 1) << 22
+                 : kind == 2 ? (below(4) == 0 ? below(top + 1) : 0)
+                 : kind == 3 ? (below(4) == 0 ? below(top + 1) : top)
+                             : below(300);
+    }
+    std::sort(curve.begin(), curve.begin() + most + 1);
+    std::uint32_t blacks = 0;
+    std::uint32_t whites = 0;
+    for (std::uint32_t v = 0; v <= most; ++v) {
+      blacks += curve[v] == 0 ? 1 : 0;
+      whites += curve[v] == curve[most] ? 1 : 0;
+    }
+    const saturation::Ends ends = saturation::ends_of(blacks, whites, most);
+    const saturation::Rule rule{number % 3 == 0 ? 256U : 400U, number % 7 == 0 ? 1024U : 4096U};
+    for (std::uint32_t v = 0; v <= most; ++v) {
+      const std::uint32_t expected = slow_factor(rule, curve, v, most);
+      ASSERT_EQ(saturation::factor_at(rule, curve.data(), v, most), expected) << number << ' ' << v;
+      ASSERT_EQ(saturation::factor_at(rule, curve.data(), ends, v, most), expected)
+          << number << ' ' << v;
+    }
+  }
 }
 
 std::string fault_in(const EqualizeParams& params) {
