@@ -21,8 +21,8 @@ struct ComponentShape {
 
 /// Storage of samples.
 struct Words {
-  int depth;  ///< unused bits below the value
-  int shift;  ///< unused bits below
+  int depth;  ///< bits of a value
+  int shift;  ///< unused bits below the value
 };
 
 /// Rows of a picture in its frame.
