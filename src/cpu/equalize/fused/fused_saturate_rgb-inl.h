@@ -347,6 +347,19 @@ HWY_INLINE void saturate_row_by(SaturateSome some, const SaturatedGains& gains, 
 }
 #endif
 
+/// Calls body(stores, limits), both as constants: how a row is stored, and whether S may come to 1.
+template <typename Body>
+HWY_INLINE void with_row_kinds(const SaturatedGains& gains, Stores stores, const std::uint8_t* out,
+                               const Body& body) {
+  const auto stored = [&](auto kind) HWY_ATTR {
+    if (gains.limits) return body(kind, std::true_type());
+    body(kind, std::false_type());
+  };
+  if (stores == Stores::streaming && aligned(out, kBytes))
+    return stored(std::integral_constant<Stores, Stores::streaming>());
+  stored(std::integral_constant<Stores, Stores::cached>());
+}
+
 /// Saturates a row by the fastest loop that the target has for these gains: words, lines, lanes,
 /// else floats.
 void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayout& at,
@@ -356,54 +369,40 @@ void saturate_rgb_row(const SaturatedGains& gains, Stores stores, const RgbLayou
     const auto other = [&](const std::uint8_t* from, std::size_t count, std::uint8_t* to) {
       saturate_floats(gains, stores, at, from, count, to);
     };
-    const auto stored = [&](auto kind) HWY_ATTR {
-      const auto limited = [&](auto limits) HWY_ATTR {
+    return with_row_kinds(gains, stores, out, [&](auto kind, auto limits) HWY_ATTR {
 #if EQUALUX_SATURATED_WORDS
-        if (gains.has_words) {
-          return saturate_steps_of<kind(), 3, kBlock>(
-              in, n, out,
-              [&](auto stores_of, auto... arguments) {
-                return saturate_blocks<stores_of(), limits()>(gains, arguments...);
-              },
-              other);
-        }
+      if (gains.has_words) {
+        return saturate_steps_of<kind(), 3, kBlock>(
+            in, n, out,
+            [&](auto stores_of, auto... arguments) {
+              return saturate_blocks<stores_of(), limits()>(gains, arguments...);
+            },
+            other);
+      }
 #endif
-        const auto by_lines = [&](auto form) HWY_ATTR {
-          using Form = decltype(form);
-          saturate_steps_of<kind(), Form::kStep, kLineBytes>(
-              in, n, out,
-              [&](auto stores_of, auto... arguments) {
-                return saturate_steps<stores_of(), limits(), Form>(gains.word_lines, arguments...);
-              },
-              other);
-        };
-        if (at.step == 3) return by_lines(TripleLines());
-        if (at.first() == 0) return by_lines(QuadLines<0>());
-        by_lines(QuadLines<1>());
+      const auto by_lines = [&](auto form) HWY_ATTR {
+        using Form = decltype(form);
+        saturate_steps_of<kind(), Form::kStep, kLineBytes>(
+            in, n, out,
+            [&](auto stores_of, auto... arguments) {
+              return saturate_steps<stores_of(), limits(), Form>(gains.word_lines, arguments...);
+            },
+            other);
       };
-      if (gains.limits) return limited(std::true_type());
-      limited(std::false_type());
-    };
-    if (stores == Stores::streaming && aligned(out, kBytes))
-      return stored(std::integral_constant<Stores, Stores::streaming>());
-    return stored(std::integral_constant<Stores, Stores::cached>());
+      if (at.step == 3) return by_lines(TripleLines());
+      if (at.first() == 0) return by_lines(QuadLines<0>());
+      by_lines(QuadLines<1>());
+    });
   }
 #endif
 #if EQUALUX_VBMI
   if (gains.uniform && !gains.undone) {
-    const auto stored = [&](auto kind) {
-      const auto limited = [&](auto limits) {
-        const SaturateSome some = at.step == 3      ? saturate_triples<kind(), limits()>
-                                  : at.first() == 0 ? saturate_quads<0, kind(), limits()>
-                                                    : saturate_quads<1, kind(), limits()>;
-        saturate_row_by(some, gains, stores, at, in, n, out);
-      };
-      if (gains.limits) return limited(std::true_type());
-      limited(std::false_type());
-    };
-    if (stores == Stores::streaming && aligned(out, kBytes))
-      return stored(std::integral_constant<Stores, Stores::streaming>());
-    return stored(std::integral_constant<Stores, Stores::cached>());
+    return with_row_kinds(gains, stores, out, [&](auto kind, auto limits) {
+      const SaturateSome some = at.step == 3      ? saturate_triples<kind(), limits()>
+                                : at.first() == 0 ? saturate_quads<0, kind(), limits()>
+                                                  : saturate_quads<1, kind(), limits()>;
+      saturate_row_by(some, gains, stores, at, in, n, out);
+    });
   }
 #endif
   saturate_floats(gains, stores, at, in, n, out);
