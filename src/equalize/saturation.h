@@ -81,10 +81,9 @@ EQUALUX_HD Ends ends_near(const std::uint32_t* levels, std::uint32_t v, std::uin
 /// Contrast that the curve gives back at a level, in units of 1 / kOne, rounded half up, at most
 /// kMost: its slope over the gain, v W'(v) / W(v). An even veil over a picture has divided S by
 /// that much. Levels that become black or white together say nothing of the slope beside them and
-/// are left out. `levels` holds W of 0 to `max_value`, at most 255 * 2^22, and never falls;
-/// `max_value` is at least 16.
-EQUALUX_HD std::uint32_t contrast_at(const std::uint32_t* levels, const Ends& ends, std::uint32_t v,
-                                     std::uint32_t max_value) {
+/// are left out. `levels` holds W of each level, at most 255 * 2^22, and never falls.
+EQUALUX_HD std::uint32_t contrast_at(const std::uint32_t* levels, const Ends& ends,
+                                     std::uint32_t v) {
   const std::uint32_t black = ends.black < v ? ends.black : v;
   const std::uint32_t white = ends.white > v ? ends.white : v;
   const std::uint32_t low = v > black + kReach ? v - kReach : black;
@@ -105,18 +104,19 @@ EQUALUX_HD std::uint32_t contrast_at(const std::uint32_t* levels, const Ends& en
 
 /// k of a level, in units of 1 / kOne. Arguments as in contrast_at().
 EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels, const Ends& ends,
-                                   std::uint32_t v, std::uint32_t max_value) {
+                                   std::uint32_t v) {
   if (rule.most == kOne) return rule.factor;
-  const std::uint32_t contrast = contrast_at(levels, ends, v, max_value);
+  const std::uint32_t contrast = contrast_at(levels, ends, v);
   const std::uint32_t gained =
       contrast < kOne ? kOne : (contrast > rule.most ? rule.most : contrast);
   const std::uint32_t k = (rule.factor * gained + kOne / 2) / kOne;
   return k < kMost ? k : kMost;
 }
 
+/// k of a level of a curve of levels 0 to `max_value`, at least 16, whose ends are not known.
 EQUALUX_HD std::uint32_t factor_at(const Rule& rule, const std::uint32_t* levels, std::uint32_t v,
                                    std::uint32_t max_value) {
-  return factor_at(rule, levels, ends_near(levels, v, max_value), v, max_value);
+  return factor_at(rule, levels, ends_near(levels, v, max_value), v);
 }
 
 /// k by the output of a curve: for the level `result`, 0 to `max_value`, k of the level that

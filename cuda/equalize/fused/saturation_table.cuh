@@ -235,9 +235,9 @@ __device__ __forceinline__ void make_saturation_table(const FusedParams& p, Curv
   constexpr double kPerFactor = 1.0 / saturation::kOne;
 #pragma unroll 1
   for (std::uint32_t v = threadIdx.x; v <= max_value; v += kThreads) {
-    const std::uint32_t k =
-        p.factors != nullptr ? __ldg(p.factors + v)
-                             : saturation::factor_at(p.tone.saturation, s.cdf, ends, v, max_value);
+    const std::uint32_t k = p.factors != nullptr
+                                ? __ldg(p.factors + v)
+                                : saturation::factor_at(p.tone.saturation, s.cdf, ends, v);
     const double inverse = s.ratio[v];
     s.factors[v] = static_cast<std::uint16_t>(k);
     if constexpr (kChroma) {
