@@ -53,6 +53,16 @@ std::vector<std::string> layouts_of(const std::string& encoder) {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
+TEST_F(Codecs, RgbThatBecomesYuvIsSaidOnceOfEachFile) {
+  make("rgb.mkv", "-c:v ffv1 -pix_fmt bgr0", 12);
+  const ProgramResult result = run({"batch", "rgb.mkv", "--out", "out", "--segment-frames", "4"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::string line = "out/rgb.mkv: RGB pictures are encoded as 4:2:0\n";
+  const std::size_t first = result.err.find(line);
+  ASSERT_NE(first, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find("RGB pictures", first + line.size()), std::string::npos) << result.err;
+}
+
 /// GStreamer's libav decoder crashes on most of those that it does not hand on.
 TEST_F(Codecs, EveryFfv1LayoutIsDecodedOrNamed) {
   const std::vector<std::string> layouts = layouts_of("ffv1");

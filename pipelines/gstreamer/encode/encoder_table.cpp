@@ -108,16 +108,6 @@ bool has_format(const EncoderSpec& spec, GstVideoFormat format) {
   return std::find(spec.formats.begin(), spec.formats.end(), format) != spec.formats.end();
 }
 
-/// Describes chroma for messages: "4:2:0", "4:2:2 10-bit" and the like.
-std::string chroma_name(GstVideoFormat format) {
-  const GstVideoFormatInfo* info = gst_video_format_get_info(format);
-  if (!GST_VIDEO_FORMAT_INFO_IS_YUV(info)) return gst_video_format_to_string(format);
-  const guint depth = GST_VIDEO_FORMAT_INFO_DEPTH(info, 0);
-  const std::string bits = depth > 8 ? std::string(" ") + std::to_string(depth) + "-bit" : "";
-  if (GST_VIDEO_FORMAT_INFO_W_SUB(info, 1) == 0) return "4:4:4" + bits;
-  return (GST_VIDEO_FORMAT_INFO_H_SUB(info, 1) == 0 ? "4:2:2" : "4:2:0") + bits;
-}
-
 /// Lists the encoders that take a format, for messages.
 std::string takers(GstVideoFormat format) {
   std::string names;
@@ -153,9 +143,7 @@ GstVideoFormat choose_for_rgb(const EncoderSpec& spec, GstVideoFormat format, bo
     throw Error(ExitCode::usage, "--lossless: " + std::string(spec.name) +
                                      " does not keep RGB pictures; --encoder ffv1 does");
   }
-  const GstVideoFormat chosen = spec.formats.front();
-  logger().info("RGB pictures are encoded as {}", chroma_name(chosen));
-  return chosen;
+  return spec.formats.front();
 }
 
 /// Returns true where the element's pads accept such pictures.
@@ -189,6 +177,15 @@ void check_size(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc&
 }
 
 }  // namespace
+
+std::string chroma_name(GstVideoFormat format) {
+  const GstVideoFormatInfo* info = gst_video_format_get_info(format);
+  if (!GST_VIDEO_FORMAT_INFO_IS_YUV(info)) return gst_video_format_to_string(format);
+  const guint depth = GST_VIDEO_FORMAT_INFO_DEPTH(info, 0);
+  const std::string bits = depth > 8 ? std::string(" ") + std::to_string(depth) + "-bit" : "";
+  if (GST_VIDEO_FORMAT_INFO_W_SUB(info, 1) == 0) return "4:4:4" + bits;
+  return (GST_VIDEO_FORMAT_INFO_H_SUB(info, 1) == 0 ? "4:2:2" : "4:2:0") + bits;
+}
 
 const std::vector<EncoderSpec>& encoder_specs() {
   return table();

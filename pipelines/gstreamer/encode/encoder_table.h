@@ -60,6 +60,9 @@ struct EncoderSpec {
 /// Returns the row of that name. Throws Error(usage) that lists the names.
 [[nodiscard]] const EncoderSpec& encoder_spec(std::string_view name);
 
+/// Describes chroma for messages: "4:2:0", "4:2:2 10-bit" and the like.
+[[nodiscard]] std::string chroma_name(GstVideoFormat format);
+
 /// Chooses the layout in which pictures of `info` are encoded: the same, or one of the same chroma
 /// and depth; RGB if the encoder keeps it, else 4:2:0. Throws Error(usage) where this would lose
 /// chroma, bits or, with `lossless`, anything; and for sizes that the encoder cannot take.

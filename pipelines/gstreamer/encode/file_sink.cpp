@@ -148,6 +148,11 @@ void FileSink::open(const StreamInfo& info) {
         options_.path, spec_->name, is_webm(options_.path) ? ", in .mkv" : "");
   }
   start_first_encoder();
+  const GstVideoFormatInfo* encoded = gst_video_format_get_info(encoder_->format());
+  if (traits(info_.desc.format).model == ColorModel::rgb && GST_VIDEO_FORMAT_INFO_IS_YUV(encoded)) {
+    logger().info("{}: RGB pictures are encoded as {}", options_.path,
+                  gst::chroma_name(encoder_->format()));
+  }
   if (!options_.resume.empty()) start_writer(std::move(codec_data));
 }
 
