@@ -298,14 +298,14 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
   const auto chosen = choose_format(from, accepts_);
   const auto depth = static_cast<int>(GST_VIDEO_FORMAT_INFO_DEPTH(native.finfo, 0));
   if (!chosen && depth > 8) {
-    throw Error(ExitCode::bad_input, name_ + ": is " + std::to_string(depth) +
-                                         "-bit video; the filters take " +
-                                         bits_taken_below(model_of(native.finfo), depth, accepts_) +
-                                         ", convert it first");
+    throw Error(ExitCode::usage, name_ + ": is " + std::to_string(depth) +
+                                     "-bit video; the filters take " +
+                                     bits_taken_below(model_of(native.finfo), depth, accepts_) +
+                                     ", convert it first");
   }
   if (!chosen) {
-    throw Error(ExitCode::bad_input, name_ + ": is " + gst_video_format_to_string(from) +
-                                         " video, which the filters do not take");
+    throw Error(ExitCode::usage, name_ + ": is " + gst_video_format_to_string(from) +
+                                     " video, which the filters do not take");
   }
   const bool transparent = GST_VIDEO_FORMAT_INFO_HAS_ALPHA(native.finfo) != FALSE;
   const GstVideoFormat with_plane = transparent ? with_alpha(*chosen) : GST_VIDEO_FORMAT_UNKNOWN;
