@@ -192,12 +192,34 @@ TEST_F(ResumeTest, AChangedInputIsNotContinued) {
   for (const std::string& container : containers("y4m")) {
     if (!begin(container)) continue;
     run_until(10);
+    const bool interrupted = safe_frames() > 0 && !is_done();
     folder.write("clip.y4m", dim_y4m(320, 240, kFrames + 1));
     const ProgramResult result = run("out");
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.err, Not(HasSubstr("goes on")));
     EXPECT_THAT(result.err, HasSubstr(std::to_string(kFrames + 1) + " frames"));
+    if (interrupted) {
+      EXPECT_THAT(result.err, HasSubstr("clip.y4m: was interrupted, and the input has changed "
+                                        "since; is made again\n"));
+    }
   }
+}
+
+TEST_F(ResumeTest, ChangedOptionsAreNotContinuedAndSoItIsSaid) {
+  ASSERT_TRUE(begin("y4m"));
+  run_until(10);
+  const bool interrupted = safe_frames() > 0 && !is_done();
+  more = {"--strength", "0.5"};
+  const ProgramResult result = run("out");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, Not(HasSubstr("goes on")));
+  if (interrupted) {
+    EXPECT_THAT(result.err, HasSubstr("clip.y4m: was interrupted, and the options have changed "
+                                      "since; is made again\n"));
+  }
+  // What is whole was not interrupted.
+  more = {"--strength", "0.4"};
+  EXPECT_THAT(run("out").err, Not(HasSubstr("interrupted")));
 }
 
 TEST_F(ResumeTest, AFolderThatVanishesIsAnErrorAtOnce) {

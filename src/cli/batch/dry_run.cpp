@@ -152,8 +152,9 @@ ExitCode dry_run(const BatchOptions& options, const BatchPlan& plan,
     print_row(options, plan.jobs[job], known ? &file->second : nullptr,
               failure == estimates.failures.end() ? "" : failure->second);
   }
-  std::printf("\n%zu files, about %s of work for one file at a time, %s of results; %s free\n",
-              jobs.size(), clock_text(sum.seconds).c_str(), amount_text(sum.bytes).c_str(),
+  std::printf("\n%s, about %s of work for one file at a time, %s of results; %s free\n",
+              counted(jobs.size(), "file").c_str(), clock_text(sum.seconds).c_str(),
+              amount_text(sum.bytes).c_str(),
               amount_text(std::max(0.0, free_bytes(options.out))).c_str());
   if (sum.unknown > 0) {
     std::printf("not in these sums: %zu files that do not say how many frames they hold\n",

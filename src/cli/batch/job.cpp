@@ -62,6 +62,16 @@ FileStamp stamp_of(const std::string& path) {
   return {fs::file_size(path, ignored), fs::last_write_time(path, ignored)};
 }
 
+/// What keeps an interrupted file from being continued.
+std::string change_text(const nlohmann::json& before, const nlohmann::json& now) {
+  const auto differs = [&](const char* key) {
+    return before.value(key, nlohmann::json()) != now.value(key, nlohmann::json());
+  };
+  if (differs("md5")) return "and the input has changed since";
+  if (differs("program")) return "by another version of equalux";
+  return "and the options have changed since";
+}
+
 class Job {
  public:
   Job(const BatchJob& job, const JobContext& context)
@@ -122,6 +132,9 @@ FileResult Job::run() {
     if (entry.is_object() && entry.at("of") == identity_) {
       if (is_finished(entry)) return result_;
       place = place_to_resume(entry);
+    } else if (entry.is_object() && checkpoint_from(entry.value("checkpoint", nlohmann::json()))) {
+      logger().warn("{}: was interrupted, {}; is made again", job_.input,
+                    change_text(entry.at("of"), identity_));
     }
   } catch (const nlohmann::json::exception& error) {
     logger().debug("{}: {}", paths_.entry, error.what());  // damaged: treated as missing
