@@ -1,5 +1,7 @@
 #include "pipelines/opencv/caption.h"
 
+#include <cstddef>
+
 #include <opencv2/imgproc.hpp>
 
 #include "src/common/utf8.h"
@@ -10,14 +12,38 @@ namespace {
 constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
 constexpr double kTextScale = 0.42;
 
-std::string in_ascii(const std::string& text) {
-  std::string result;
-  for (const char c : text)
-    if (!continues_letter(c)) result += static_cast<unsigned char>(c) < 0x80 ? c : '?';
-  return result;
+/// The letters of U+00C0 to U+017F without what stands on, below or through them.
+constexpr std::string_view kPlainLatin =
+    "AAAAAAACEEEEIIIIDNOOOOOxOUUUUYTsaaaaaaaceeeeiiiidnooooo/ouuuuyty"
+    "AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlL"
+    "lLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs";
+constexpr unsigned kFirstLatin = 0xC0;
+
+/// The code of two bytes of UTF-8; 0 where they are something else.
+unsigned code_of_two(std::string_view bytes) {
+  if (bytes.size() < 2 || !continues_letter(bytes[1])) return 0;
+  const auto first = static_cast<unsigned char>(bytes[0]);
+  const auto second = static_cast<unsigned char>(bytes[1]);
+  return (first & 0xE0U) == 0xC0U ? (first & 0x1FU) << 6U | (second & 0x3FU) : 0;
 }
 
 }  // namespace
+
+std::string in_ascii(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const unsigned code = code_of_two(text.substr(at));
+    // An accent of its own behind its letter, as names on a Mac have it.
+    const bool accent = code >= 0x300 && code <= 0x36F;
+    if (continues_letter(text[at]) || accent) continue;
+    if (code >= kFirstLatin && code - kFirstLatin < kPlainLatin.size()) {
+      result += kPlainLatin[code - kFirstLatin];
+    } else {
+      result += static_cast<unsigned char>(text[at]) < 0x80 ? text[at] : '?';
+    }
+  }
+  return result;
+}
 
 void draw_caption(const ImageView& picture, int left, int baseline, int width, std::string text) {
   text = in_ascii(text);

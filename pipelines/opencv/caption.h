@@ -1,15 +1,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <equalux/image.h>
 
 /// Text in pictures.
 namespace equalux {
 
-/// Writes light grey text into a picture of `bgr`, with its baseline at row `baseline`. Text wider
-/// than `width` pixels loses its beginning. OpenCV's font is ASCII; any other character becomes a
-/// question mark.
+/// UTF-8 in the letters that OpenCV draws, which are ASCII: Latin letters lose their accents, any
+/// other character becomes a question mark.
+[[nodiscard]] std::string in_ascii(std::string_view text);
+
+/// Writes light grey text into a picture of `bgr`, its baseline at row `baseline`, in_ascii(). Text
+/// that is wider than `width` pixels loses its beginning.
 void draw_caption(const ImageView& picture, int left, int baseline, int width, std::string text);
 
 }  // namespace equalux

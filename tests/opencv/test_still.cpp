@@ -20,6 +20,7 @@
 #include "pipelines/core/run.h"
 #include "pipelines/files/image_pattern.h"
 #include "pipelines/files/still.h"
+#include "pipelines/opencv/caption.h"
 #include "pipelines/opencv/still.h"
 #include "pipelines/opencv/still_check.h"
 #include "pipelines/opencv/whole_file.h"
@@ -211,6 +212,14 @@ TEST_F(Stills, ColoursOfATiffAreReadAsStoredWhateverItsAlphaIs) {
     ASSERT_EQ(read.desc(), picture.desc());
     EXPECT_EQ(test::count_differences(read.view(), picture.view()), 0U);
   }
+}
+
+TEST(Caption, LatinLettersLoseTheirAccents) {
+  EXPECT_EQ(in_ascii("a~1.mp4"), "a~1.mp4");
+  EXPECT_EQ(in_ascii("Gr\u00fc\u00dfe \u0141\u00f3d\u017a \u00c5\u017f"), "Gruse Lodz As");
+  EXPECT_EQ(in_ascii("u\u0308ber"), "uber");
+  EXPECT_EQ(in_ascii("\u65e5\u672c \u00bf\u0180"), "?? ??");
+  EXPECT_EQ(in_ascii("\xc3"), "?");
 }
 
 // ---- what there is beside the pixels
