@@ -8,12 +8,12 @@
 /// Text in pictures.
 namespace equalux {
 
-/// UTF-8 in the letters that OpenCV draws, which are ASCII: Latin letters lose their accents, any
-/// other character becomes a question mark.
+/// Returns UTF-8 in the letters of OpenCV's font, which is ASCII: Latin letters lose their accents,
+/// any other character becomes a question mark.
 [[nodiscard]] std::string in_ascii(std::string_view text);
 
-/// Writes light grey text into a picture of `bgr`, its baseline at row `baseline`, in_ascii(). Text
-/// that is wider than `width` pixels loses its beginning.
+/// Writes light grey text, in_ascii(), into a picture of `bgr`, with its baseline at row `baseline`.
+/// Text wider than `width` pixels loses its beginning.
 void draw_caption(const ImageView& picture, int left, int baseline, int width, std::string text);
 
 }  // namespace equalux

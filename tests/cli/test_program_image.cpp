@@ -1,4 +1,6 @@
+#include <array>
 #include <cstdlib>
+#include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -222,6 +224,23 @@ TEST_F(ImageCommand, FoldersAreMirroredAndFailuresCounted) {
   EXPECT_EQ(run_program({"image", "set/a.ppm", "--out", "set"}, options_).exit_code, 2);
   EXPECT_EQ(run_program({"image", "set", "--out", "all"}, options_).exit_code, 73);
   EXPECT_EQ(run_program({"image", "set/a.ppm", "set/a.ppm", "--out", "x"}, options_).exit_code, 2);
+}
+
+TEST_F(ImageCommand, AStillThatTheFiltersDoNotTakeCostsTheOthersNothing) {
+  folder_.write("set/a.pgm", "P5 2 2 65535\n" + std::string(8, 'x'));
+  folder_.write("set/b.ppm", dim_ppm(32, 16));
+  folder_.write("set/c.ppm", dim_ppm(8, 6));
+  for (const auto& [option, value, said] :
+       {std::array{"--filter", "denoise",
+                   "set/a.pgm: filter denoise does not take gray16_le stills, must have 8 bits"},
+        std::array{"--region", "0,0,20,10", "set/a.pgm: region"}}) {
+    const ProgramResult result =
+        run_program({"image", "set", "--out", "some", "-y", option, value}, options_);
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_THAT(result.err, HasSubstr(said));
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "some/b.ppm"));
+    std::filesystem::remove_all(folder_ / "some");
+  }
 }
 
 TEST_F(ImageCommand, ResultsAndWhatIsHiddenAreNoInputs) {

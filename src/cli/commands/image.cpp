@@ -311,18 +311,32 @@ std::string forms_taken(const Processor& processor) {
   return forms;
 }
 
-Result filter_still(const ConstImageView& still, const CommonOptions& common, int repeat,
-                    double read_ms, Measurements* measurements) {
-  const std::unique_ptr<Processor> processor = make_processor(common);
-  if (!processor->accepts(still.desc.format)) {
+/// What the filters make of such stills. Throws Error(usage) that names the still where they do not
+/// take it, or options do not fit its size.
+ImageDesc configure_for(Processor& processor, const ImageDesc& still, const CommonOptions& common,
+                        const std::string& name) {
+  if (!processor.accepts(still.format)) {
     const bool too_deep =
-        has_deep_samples(still.desc.format) && !processor->accepts(PixelFormat::gray16_le);
+        has_deep_samples(still.format) && !processor.accepts(PixelFormat::gray16_le);
     throw Error(ExitCode::usage,
-                "filter " + filters_text(common) + " does not take " +
-                    std::string(to_string(still.desc.format)) + " stills" +
-                    (too_deep ? ", must have 8 bits a sample" : forms_taken(*processor)));
+                name + ": filter " + filters_text(common) + " does not take " +
+                    std::string(to_string(still.format)) + " stills" +
+                    (too_deep ? ", must have 8 bits a sample" : forms_taken(processor)));
   }
-  const ImageDesc desc = processor->configure(still.desc);
+  try {
+    return processor.configure(still);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    throw Error(error.code(), name + ": " + error.what());
+  }
+}
+
+/// `name` is the still's, for what is said of it.
+Result filter_still(const ConstImageView& still, const std::string& name,
+                    const CommonOptions& common, int repeat, double read_ms,
+                    Measurements* measurements) {
+  const std::unique_ptr<Processor> processor = make_processor(common);
+  const ImageDesc desc = configure_for(*processor, still.desc, common, name);
   if (measurements != nullptr) {
     StreamInfo info;
     info.desc = desc;
@@ -363,7 +377,8 @@ std::string result_title(const CommonOptions& common, PixelFormat format) {
          std::string(enum_name(params.scaler)) + ", " + std::to_string(bins) + " bins";
 }
 
-void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
+void plot_scalers(const ConstImageView& still, const std::string& name,
+                  const ImageOptions& options) {
   std::vector<Result> results;
   std::vector<plot::PlotColumn> columns{{"Original", still}};
   for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max}) {
@@ -374,7 +389,7 @@ void plot_scalers(const ConstImageView& still, const ImageOptions& options) {
     for (FilterSpec& spec : common.filters) {
       std::erase_if(spec.options, [](const auto& option) { return option.first == "scaler"; });
     }
-    results.push_back(filter_still(still, common, 1, 0, nullptr));
+    results.push_back(filter_still(still, name, common, 1, 0, nullptr));
     columns.push_back({std::string(enum_name(scaler)), results.back().frame->image});
   }
   plot::draw_plot(
@@ -419,7 +434,8 @@ void run_single(const ImageOptions& options, const StillJob& job) {
   CurveFile curves(options.common.curve_to);
   const ConstImageView view = still.view();
   const auto filtering = Clock::now();
-  const Result result = filter_still(view, options.common, options.repeat, read_ms, &measurements);
+  const Result result =
+      filter_still(view, job.input, options.common, options.repeat, read_ms, &measurements);
   const double filter_s = milliseconds(Clock::now() - filtering) / 1000;
   measurements.add_result(*result.frame);
   if (!options.plot.empty()) {
@@ -427,7 +443,7 @@ void run_single(const ImageOptions& options, const StillJob& job) {
         {{"Original", view}, {result_title(options.common, view.desc.format), result.frame->image}},
         {options.plot, plot_bins(options.common.equalize), options.plot_channels});
   }
-  if (!options.plot_scalers.empty()) plot_scalers(view, options);
+  if (!options.plot_scalers.empty()) plot_scalers(view, job.input, options);
   const auto writing = Clock::now();
   write_for(job, options, view.desc.format, result.frame->image, notes);
   result.frame->timings.sink_ms = milliseconds(Clock::now() - writing);
@@ -508,7 +524,7 @@ ExitCode run_folder(const ImageOptions& options) {
       refuse_videos(job.input);
       StillNotes notes;
       const Image still = read_for(job, notes);
-      const Result result = filter_still(still.view(), options.common, 1, 0, nullptr);
+      const Result result = filter_still(still.view(), job.input, options.common, 1, 0, nullptr);
       std::error_code error;
       fs::create_directories(fs::path(job.output).parent_path(), error);
       if (error) {
@@ -519,11 +535,11 @@ ExitCode run_folder(const ImageOptions& options) {
       curves.add(result.curves);
       backend = result.backend;
     } catch (const Error& error) {
-      // A missing device or a wrong parameter would fail all later stills too.
-      if (error.code() == ExitCode::usage && backend.empty()) throw;
       const std::string text = error.what();
       const bool named =
           text.find(job.input) != std::string::npos || text.find(job.output) != std::string::npos;
+      // A wrong parameter would fail all later stills too.
+      if (error.code() == ExitCode::usage && !named && backend.empty()) throw;
       fail(error.code(), named ? text : job.input + ": " + text);
       ++failed;
     }
