@@ -315,6 +315,33 @@ bool is_on(const Settings& settings, const std::string& name) {
   return setting != settings.end() && setting->second.values.back() == "true";
 }
 
+/// An empty value counts as not given, so that it undoes what a preset or a config file sets. If
+/// none that was asked for sets the option, the value may be a shell's variable that is not set.
+void warn_of_empty_values(const Settings& flags, const Command& command,
+                          const std::vector<Command>& commands) {
+  Settings given;
+  std::vector<std::string> empty;
+  for (const auto& [name, setting] : flags) {
+    const Option* option = command.find(name);
+    const bool is_empty = setting.values.size() == 1 && setting.values.front().empty();
+    if (!is_empty) {
+      given.emplace(name, setting);
+    } else if (option != nullptr && !option->value_optional) {
+      empty.push_back(name);
+    }
+  }
+  if (empty.empty() || is_on(flags, "quiet")) return;
+  add_config_layers(given, command, commands);
+  for (const std::string& name : empty) {
+    const auto below = given.find(name);
+    const bool undoes = below != given.end() && below->second.by != GivenBy::usual_preset &&
+                        !below->second.origin.empty();
+    if (!undoes) {
+      std::fprintf(stderr, "equalux: --%s is empty, which counts as not given\n", name.c_str());
+    }
+  }
+}
+
 ExitCode run_command(const Command& command, const std::vector<Command>& commands,
                      const Words& words) {
   CommandLine line(command, commands, words);
@@ -325,12 +352,13 @@ ExitCode run_command(const Command& command, const std::vector<Command>& command
   if (line.help != Help::none) {
     return print(help_of(command, commands, line.flags, line.help == Help::all));
   }
-  Settings settings = std::move(line.flags);
+  Settings settings = line.flags;
   if (is_on(settings, "list-presets")) return print(preset_table(commands));
   add_config_layers(settings, command, commands);
   if (is_on(settings, "list-presets")) return print(preset_table(commands));
   apply_settings(settings, command);
   warn_of_idle_preset(settings, command);
+  warn_of_empty_values(line.flags, command, commands);
   return command.run();
 }
 

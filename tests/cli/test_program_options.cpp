@@ -290,6 +290,28 @@ TEST_F(Layers, FlagsWinOverConfigOverIncludeOverPreset) {
   EXPECT_EQ(picture({"--preset", "plain"}), picture({}));
 }
 
+TEST_F(Layers, AnEmptyValueUndoesWhatIsBelowAndIsSaidWhereNothingIs) {
+  folder_.write("five.toml", "bins = 5\n");
+  EXPECT_EQ(picture({"--config", "five.toml", "--bins", ""}), picture({}));
+  const auto said = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"image", "in.ppm", "out.ppm", "-y"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    ProgramOptions options;
+    options.folder = folder_.path();
+    options.environment = {{"EQUALUX_CONFIG_PATH", folder_.path().string()}};
+    const ProgramResult result = run_program(arguments, options);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err;
+  };
+  const std::string line = "--bins is empty, which counts as not given\n";
+  EXPECT_THAT(said({"--bins="}), HasSubstr(line));
+  EXPECT_THAT(said({"--bins", "", "--preset="}), HasSubstr("--preset is empty, which"));
+  EXPECT_THAT(said({"--config", "five.toml", "--strength", ""}), HasSubstr("--strength is empty"));
+  EXPECT_THAT(said({"--config", "five.toml", "--bins", ""}), Not(HasSubstr("is empty")));
+  EXPECT_THAT(said({"--preset", "five", "--bins", ""}), Not(HasSubstr("is empty")));
+  EXPECT_THAT(said({"--bins=", "--quiet"}), Not(HasSubstr("is empty")));
+}
+
 TEST_F(Layers, ListsComeAsArrays) {
   folder_.write("twice.toml", "filter = [\"equalize\", \"equalize:bins=9\"]\n");
   EXPECT_EQ(picture({"--config", "twice.toml"}),
