@@ -176,18 +176,20 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, BadCalls,
-    ::testing::Values(
-        BadCall{{}, 2, "must be run, image, batch, measure, lab, devices or doctor"},
-        BadCall{{"frobnicate"}, 2, "'frobnicate'"}, BadCall{{"runn", "in.y4m"}, 2, "must be run"},
-        BadCall{{"--bogus"}, 2, "--bogus"},
-        BadCall{{"--quiet", "run", "in.y4m"}, 2, "before the command"},
-        BadCall{{"run"}, 2, "INPUT is missing"}, BadCall{{"run", "in.y4m"}, 2, "output is missing"},
-        BadCall{{"image", "in.ppm"}, 2, "OUT is missing"},
-        BadCall{{"batch"}, 2, "INPUT is missing"},
-        BadCall{{"batch", "in.y4m"}, 2, "--out is missing"},
-        BadCall{{"devices", "--bins", "3"}, 2, "belongs to equalux run"},
-        BadCall{{"devices", "--backend", "cuda"}, 69, "cuda: "},
-        run_with({"extra.y4m"}, 2, "extra.y4m"), image_with({"extra.ppm"}, 2, "extra.ppm")));
+    ::testing::Values(BadCall{{}, 2, "must be run, image, batch, measure, lab, devices or doctor"},
+                      BadCall{{"frobnicate"}, 2, "'frobnicate'"},
+                      BadCall{{"runn", "in.y4m"}, 2, "must be run"},
+                      BadCall{{"--bogus"}, 2, "--bogus"},
+                      BadCall{{"--quiet", "run", "in.y4m"}, 2, "before the command"},
+                      BadCall{{"run"}, 2, "INPUT is missing"},
+                      BadCall{{"run", "in.y4m"}, 2, "output is missing"},
+                      BadCall{{"image", "in.ppm"}, 2, "OUT is missing"},
+                      BadCall{{"batch"}, 2, "INPUT is missing"},
+                      BadCall{{"batch", "in.y4m"}, 2, "--out is missing"},
+                      BadCall{{"devices", "--bins", "3"}, 2, "belongs to equalux run"},
+                      BadCall{{"devices", "--backend", "cuda"}, 69, "cuda: "},
+                      run_with({"extra.y4m"}, 2, "is given as -o OUTPUT"),
+                      image_with({"extra.ppm"}, 2, "extra.ppm")));
 
 INSTANTIATE_TEST_SUITE_P(
     Options, BadCalls,

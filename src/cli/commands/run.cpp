@@ -251,7 +251,8 @@ Command make_run_command() {
                            "lossless", "frames",     "record",      "serve",        "backend",
                            "config",   "quiet"};
   command.too_many =
-      "; a pattern of stills must stand in quotes ('f*.png'), and equalux batch takes many videos";
+      "; an output is given as -o OUTPUT, a pattern of stills must stand in quotes ('f*.png'), and "
+      "equalux batch takes many videos";
   command.note = [settings](const Settings& given) {
     note_knobs(settings->stream.common, given);
     for (const auto& [name, setting] : given) {
