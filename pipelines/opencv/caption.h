@@ -12,8 +12,8 @@ namespace equalux {
 /// any other character becomes a question mark.
 [[nodiscard]] std::string in_ascii(std::string_view text);
 
-/// Writes light grey text, in_ascii(), into a picture of `bgr`, with its baseline at row `baseline`.
-/// Text wider than `width` pixels loses its beginning.
+/// Writes light grey text, in_ascii(), into a picture of `bgr`, with its baseline at row
+/// `baseline`. Text wider than `width` pixels loses its beginning.
 void draw_caption(const ImageView& picture, int left, int baseline, int width, std::string text);
 
 }  // namespace equalux
