@@ -9,6 +9,7 @@
 
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/filter_chain.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {
@@ -52,8 +53,8 @@ class CpuProcessor final : public Processor {
     const int threads = threads_ > 0
                             ? threads_
                             : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    return "CPU, " + cpu_simd_target() + ", " + std::to_string(threads) +
-           (threads == 1 ? " thread" : " threads");
+    return "CPU, " + cpu_simd_target() + ", " +
+           counted(static_cast<std::uint64_t>(threads), "thread");
   }
 
  private:

@@ -9,7 +9,7 @@
 #include <equalux/error.h>
 
 #include "src/common/option_values.h"
-#include "src/common/text_mark.h"
+#include "src/common/utf8.h"
 
 namespace equalux::cli {
 namespace {

@@ -4,8 +4,14 @@
 #include <cstddef>
 #include <string_view>
 
-/// Characters of UTF-8, one to four bytes each.
+/// Texts in UTF-8, whose characters have one to four bytes each.
 namespace equalux {
+
+/// Removes the byte order mark that Windows editors put in front of UTF-8.
+[[nodiscard]] constexpr std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
 
 /// Returns true for a byte that continues a character.
 [[nodiscard]] constexpr bool continues_letter(char byte) {

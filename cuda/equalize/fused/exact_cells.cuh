@@ -13,7 +13,8 @@
 #include "src/format/pixel_math.h"
 
 /// Exact change of saturation of YCbCr cells: in double precision, and in whole numbers where that
-/// does not decide. Such cells are rare, so that the code is short rather than fast.
+/// does not decide; and how a block decides the cells and pixels that it has left open. They are
+/// rare, so that the code is short rather than fast.
 namespace equalux::cuda {
 
 /// Chroma of a cell, in whole numbers.

@@ -112,7 +112,6 @@ channels_of_warp(const FusedParams& p, const typename Layout::Cells& cells,
 struct CellColour {
   float above;          ///< largest channel less luma: v - y where v is not clamped
   float least;          ///< least channel less luma
-  float range;          ///< v - m where v is not clamped
   std::uint32_t place;  ///< byte offset of the table's entry for black luma
   float inverse;        ///< 1 / (v - m)
   float minus_base;     ///< takes the base off a product with a level on its base
@@ -125,8 +124,8 @@ __device__ __forceinline__ CellColour colour_of(const FusedParams& p, const Tabl
   colour.above = __fadd_rn(__uint_as_float(reach.most), -kIntegerBase);
   colour.least = __fadd_rn(__uint_as_float(reach.least), -kIntegerBase);
   colour.place = table.template place_above<kIntegerBaseBits>(reach.most, -p.weights.luma_offset);
-  colour.range = __fadd_rn(__uint_as_float(reach.most), -__uint_as_float(reach.least));
-  colour.inverse = fast_inverse(colour.range);
+  const float range = __fadd_rn(__uint_as_float(reach.most), -__uint_as_float(reach.least));
+  colour.inverse = fast_inverse(range);
   colour.minus_base = __fmul_rn(colour.inverse, -p.code_base);
   return colour;
 }

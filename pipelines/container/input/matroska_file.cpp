@@ -9,6 +9,7 @@
 
 #include "pipelines/container/input/ebml.h"
 #include "src/common/formatting.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {
@@ -299,8 +300,7 @@ std::string Survey::describe() const {
   text +=
       fmt::format(": {} bytes from byte {} on cannot be read", first.to - first.from, first.from);
   const std::size_t others = damages_.size() - 1;
-  if (others > 0)
-    text += fmt::format(", nor what is in {} other place{}", others, others == 1 ? "" : "s");
+  if (others > 0) text += ", nor what is in " + counted(others, "other place");
   return text;
 }
 

@@ -15,6 +15,7 @@
 #include "pipelines/container/input/open_input.h"
 #include "pipelines/container/side_data.h"
 #include "src/common/formatting.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {
@@ -40,8 +41,8 @@ std::string list_streams(const AVFormatContext& input) {
   std::string text;
   for (const auto& [kind, entry] : kinds) {
     const auto& [count, codecs] = entry;
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind + " stream" +
-            (count == 1 ? "" : "s") + " (" + codecs + ")";
+    text += (text.empty() ? "" : ", ") +
+            counted(static_cast<std::uint64_t>(count), kind + " stream") + " (" + codecs + ")";
   }
   return text.empty() ? "nothing" : text;
 }

@@ -459,7 +459,7 @@ std::optional<std::string> FileSource::shortfall() const {
   if (feed_ && !feed_->read_error().empty()) add("reading stopped: " + feed_->read_error());
   const std::optional<MatroskaSurvey> found = survey();
   if (const std::uint64_t lost = lost_frames(found); lost > 0) {
-    add(std::to_string(lost) + (lost == 1 ? " frame" : " frames") + " could not be decoded");
+    add(counted(lost, "frame") + " could not be decoded");
   } else if (const std::int64_t missing = missing_end_ns(); missing > tolerance_ns()) {
     add(fmt::format("its last {:.2f} s could not be decoded", static_cast<double>(missing) / 1e9));
   }

@@ -8,7 +8,7 @@
 #include <equalux/error.h>
 
 #include "src/cli/batch/state.h"
-#include "src/common/text_mark.h"
+#include "src/common/utf8.h"
 
 namespace fs = std::filesystem;
 
