@@ -193,7 +193,9 @@ TEST_F(ResumeTest, AChangedInputIsNotContinued) {
     if (!begin(container)) continue;
     run_until(10);
     const bool interrupted = !is_done();
-    if (interrupted) ASSERT_GT(safe_frames(), 10);
+    if (interrupted) {
+      ASSERT_GT(safe_frames(), 10);
+    }
     folder.write("clip.y4m", dim_y4m(320, 240, kFrames + 1));
     const ProgramResult result = run("out");
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -210,7 +212,9 @@ TEST_F(ResumeTest, ChangedOptionsAreNotContinuedAndSoItIsSaid) {
   ASSERT_TRUE(begin("y4m"));
   run_until(10);
   const bool interrupted = !is_done();
-  if (interrupted) ASSERT_GT(safe_frames(), 10);
+  if (interrupted) {
+    ASSERT_GT(safe_frames(), 10);
+  }
   more = {"--strength", "0.5"};
   const ProgramResult result = run("out");
   EXPECT_EQ(result.exit_code, 0) << result.err;
