@@ -5,8 +5,8 @@
 #include "cuda/convolve/convolve.h"
 #include "cuda/convolve/convolve_taps.cuh"
 #include "cuda/convolve/convolve_tile.cuh"
+#include "cuda/convolve/plane_copy.cuh"
 #include "cuda/device/dependent_launch.cuh"
-#include "cuda/device/plane_copy.cuh"
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/pick_kernel.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "cuda/convolve/convolve.h"
-#include "cuda/device/plane_copy.cuh"
+#include "cuda/convolve/plane_copy.cuh"
 #include "cuda/runtime/check.h"
 
 namespace equalux::cuda {
