@@ -38,6 +38,20 @@ bool has_alpha(PixelFormat format) {
   }
 }
 
+bool is_opaque(const ConstImageView& image) {
+  if (!has_alpha(image.desc.format)) return true;
+  const FormatTraits& form = traits(image.desc.format);
+  const auto step = static_cast<std::size_t>(form.step[0]);
+  const int bytes = has_deep_samples(image.desc.format) ? 2 : 1;
+  for (int y = 0; y < image.desc.height; ++y) {
+    const std::uint8_t* sample = image.row(0, y) + form.alpha_offset;
+    for (int x = 0; x < image.desc.width; ++x, sample += step) {
+      if (sample[0] != 255 || sample[bytes - 1] != 255) return false;
+    }
+  }
+  return true;
+}
+
 ImageDesc alpha_desc(const ImageDesc& picture) {
   ImageDesc desc = picture;
   desc.format = has_deep_samples(picture.format) ? PixelFormat::gray16_le : PixelFormat::gray8;

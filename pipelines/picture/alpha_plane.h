@@ -11,6 +11,9 @@ namespace equalux {
 /// Returns true for packed RGB whose fourth sample is transparency and not padding.
 [[nodiscard]] bool has_alpha(PixelFormat format);
 
+/// Returns true where every pixel is opaque, as in screenshots, whose fourth sample says nothing.
+[[nodiscard]] bool is_opaque(const ConstImageView& image);
+
 /// Returns the format of the plane beside a picture: one sample per pixel, in full range and of the
 /// picture's depth. gray8, or gray16_le, whose low bits have the value if the picture has less than
 /// 16 bits.

@@ -87,6 +87,32 @@ void check_knobs(const CommonOptions& options) {
   }
 }
 
+/// Puts in front of what is wrong about an option, "KEY is ...", where it was said: in a filter's
+/// own spec, since several filters have options of the same name, or in a config file.
+std::string with_place(const std::string& clause, const FilterSpec& said,
+                       const CommonOptions& options) {
+  const std::string key = clause.substr(0, clause.find(' '));
+  if (find_value(said.options, key) != nullptr) return "filter " + said.name + ": " + clause;
+  for (const GivenKnob& knob : options.knobs)
+    if (knob.name == key && !knob.origin.empty()) return knob.origin + ": " + clause;
+  return clause;
+}
+
+/// Returns what is wrong about the options of a filter, `said` in the spec and set for it besides.
+std::vector<std::string> faults_of(const FilterSpec& spec, const FilterSpec& said,
+                                   const CommonOptions& options) {
+  std::vector<std::string> faults;
+  try {
+    faults = violations(spec, options.equalize, options.backend);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    faults = {error.what()};
+  }
+  for (std::string& fault : faults)
+    fault = with_place(fault, said, options);
+  return faults;
+}
+
 /// Throws where the filters do not allow --curve-from or --curve-to.
 void check_curve_files(const CommonOptions& options) {
   if (options.curve_to.empty() && !options.equalize.curve) return;
@@ -268,10 +294,15 @@ void start_logging(const CommonOptions& options) {
 void check_filters(const CommonOptions& options) {
   check_filter_names(options.filters);
   check_knobs(options);
+  const std::vector<FilterSpec> chosen = chosen_filters(options);
   std::vector<std::string> broken;
-  for (const FilterSpec& spec : chosen_filters(options)) {
-    const std::vector<std::string> clauses = violations(spec, options.equalize, options.backend);
-    broken.insert(broken.end(), clauses.begin(), clauses.end());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const FilterSpec said = i < options.filters.size() ? options.filters[i] : FilterSpec{};
+    for (std::string& fault : faults_of(chosen[i], said, options)) {
+      // An option that several filters take is wrong for all of them.
+      if (std::find(broken.begin(), broken.end(), fault) == broken.end())
+        broken.push_back(std::move(fault));
+    }
   }
   throw_violations(broken);
   check_curve_files(options);

@@ -353,6 +353,28 @@ TEST_F(ImageCommand, SaysWhereAlphaIsLostByTheNamesThatWereGiven) {
                                   "pictures of it\n"));
 }
 
+TEST_F(ImageCommand, NothingIsLostOfOpaquePictures) {
+  register_opencv_stills();
+  for (const PixelFormat format : {PixelFormat::bgra, PixelFormat::bgra64_le}) {
+    PaddedImage picture({format, 33, 21, {}, {}});
+    fill(picture.view(), Content::noise);
+    const auto step = static_cast<std::size_t>(traits(format).step[0]);
+    for (int y = 0; y < 21; ++y) {
+      std::uint8_t* row = picture.view().row(0, y);
+      for (std::size_t x = 0; x < 33; ++x)
+        std::fill(row + x * step + step * 3 / 4, row + (x + 1) * step, std::uint8_t{255});
+    }
+    write_still(folder_ / "screen.png", picture.view());
+    EXPECT_THAT(run_program({"image", "screen.png", "out.ppm", "-y"}, options_).err,
+                Not(HasSubstr("transparency")));
+    // One pixel that is seen through a little.
+    --picture.view().row(0, 20)[33 * step - 1];
+    write_still(folder_ / "screen.png", picture.view());
+    EXPECT_THAT(run_program({"image", "screen.png", "out.ppm", "-y"}, options_).err,
+                HasSubstr("screen.png: its transparency is lost"));
+  }
+}
+
 TEST_F(ImageCommand, WhatStdoutCannotHoldIsNotSaidOfAHiddenFile) {
   register_opencv_stills();
   PaddedImage picture({PixelFormat::bgr, 33, 21, {}, {}});

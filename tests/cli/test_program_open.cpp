@@ -1,6 +1,8 @@
 // `run --serve ... --open`, with programs in place of xdg-open that do what a browser does.
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,12 +30,12 @@ class OpenedPage : public ::testing::Test {
     std::filesystem::permissions(folder_ / "xdg-open", std::filesystem::perms::owner_all);
     return run_with_path(folder_.path().string() + ":/usr/bin:/bin");
   }
-  ProgramResult run_with_path(const std::string& path) {
+  ProgramResult run_with_path(const std::string& path, const std::string& input = kInput) {
     ProgramOptions options;
     options.folder = folder_.path();
     options.environment = {{"PATH", path}, {"FOLDER", folder_.path().string()}};
     options.timeout_s = 50;
-    return run_program({"run", kInput, "-o", "null", "--serve", "0", "--open"}, options);
+    return run_program({"run", input, "-o", "null", "--serve", "0", "--open"}, options);
   }
 
   const TemporaryFolder folder_;
@@ -67,6 +69,18 @@ TEST_F(OpenedPage, ThatDoesNotOpenIsSaid) {
   const ProgramResult missing = run_with_path(folder_.path().string());
   EXPECT_EQ(missing.exit_code, 69);
   EXPECT_THAT(missing.err, HasSubstr("--open needs xdg-open"));
+}
+
+TEST_F(OpenedPage, IsNotOpenedForAnInputThatIsMissing) {
+  folder_.write("xdg-open", "#!/bin/sh\n: >\"$FOLDER/opened\"\nsleep 1\nexit 3\n");
+  std::filesystem::permissions(folder_ / "xdg-open", std::filesystem::perms::owner_all);
+  const ProgramResult result =
+      run_with_path(folder_.path().string() + ":/usr/bin:/bin", "camera:77");
+  EXPECT_EQ(result.exit_code, 66) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("camera:77"));
+  // What had been started goes on by itself.
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "opened"));
 }
 
 TEST_F(OpenedPage, NeedsAPage) {

@@ -407,15 +407,15 @@ Image read_for(const StillJob& job, StillNotes& notes) {
 
 /// Returns why the result lacks the still's transparency; empty where it keeps it or there was
 /// none.
-std::string why_opaque(PixelFormat still, PixelFormat result, const std::string& output) {
-  if (!has_alpha(still)) return {};
+std::string why_opaque(const ConstImageView& still, PixelFormat result, const std::string& output) {
+  if (is_opaque(still)) return {};
   if (!has_alpha(result))
     return "the filters make " + std::string(to_string(result)) + " pictures of it";
   if (still_holds_alpha(output)) return {};
   return "." + extension_of(output) + " holds none; .png does";
 }
 
-void write_for(const StillJob& job, const ImageOptions& options, PixelFormat still,
+void write_for(const StillJob& job, const ImageOptions& options, const ConstImageView& still,
                const ConstImageView& image, const StillNotes& notes) {
   const std::string lost = write_still(job.output, image, notes, options.still);
   if (!lost.empty()) logger().warn("{}: does not keep the input's {}", job.output_name(), lost);
@@ -445,7 +445,7 @@ void run_single(const ImageOptions& options, const StillJob& job) {
   }
   if (!options.plot_scalers.empty()) plot_scalers(view, job.input, options);
   const auto writing = Clock::now();
-  write_for(job, options, view.desc.format, result.frame->image, notes);
+  write_for(job, options, view, result.frame->image, notes);
   result.frame->timings.sink_ms = milliseconds(Clock::now() - writing);
   measurements.add_frame(*result.frame);
   measurements.finish();
@@ -509,6 +509,8 @@ ExitCode run_folder(const ImageOptions& options) {
   const StillPlan plan = plan_folder(options);
   start_logging(options.common);
   warn_of_idle_keys(options.common);
+  // A backend that is not there, or lacks an option, would fail every still.
+  (void)make_processor(options.common);
   CurveFile curves(options.common.curve_to);
   std::string backend;
   std::optional<ExitCode> first_failure;
@@ -531,7 +533,7 @@ ExitCode run_folder(const ImageOptions& options) {
         throw Error(ExitCode::cannot_create,
                     job.output + ": its folder cannot be created: " + error.message());
       }
-      write_for(job, options, still.desc().format, result.frame->image, notes);
+      write_for(job, options, still.view(), result.frame->image, notes);
       curves.add(result.curves);
       backend = result.backend;
     } catch (const Error& error) {

@@ -68,6 +68,26 @@ int camera_number(const std::string& input) {
   return number;
 }
 
+/// Throws Error(usage) for what other programs call a camera, as /dev/video0. Such a name is no
+/// file, and "does not exist" would not say how cameras are named here.
+void refuse_other_names_of_cameras(const std::string& input) {
+  constexpr std::string_view kScheme = "v4l2:";
+  constexpr std::string_view kDevice = "/dev/video";
+  std::string_view path = input;
+  if (path.starts_with(kScheme)) path.remove_prefix(kScheme.size());
+  if (path.starts_with(kDevice)) {
+    const int number = number_from<int>(path.substr(kDevice.size())).value_or(-1);
+    if (number >= 0 && number <= kMaxCamera) {
+      throw_usage("input " + input + " is a camera, must be camera:" + std::to_string(number));
+    }
+  }
+  std::error_code ignored;
+  const bool named = input == "camera" || input == "webcam" || input.starts_with(kScheme);
+  if (path.starts_with("/dev/v4l/") || (named && !fs::exists(input, ignored))) {
+    throw_usage("input " + input + " is no file, must be camera:N, as camera:0 for /dev/video0");
+  }
+}
+
 /// Makes a live source that reconnects under --reconnect; `end_is_loss`: its end counts as a
 /// failure.
 [[maybe_unused]] std::unique_ptr<Source> reconnecting(SourceFactory make,
@@ -99,6 +119,7 @@ InputKind input_kind(const std::string& input) {
   for (const std::string_view scheme : kSchemes) {
     if (input.starts_with(scheme)) return InputKind::network;
   }
+  refuse_other_names_of_cameras(input);
   // A file whose name holds a '[' or '?' is no pattern.
   std::error_code ignored;
   if (!fs::is_regular_file(input, ignored) && is_image_sequence(input)) return InputKind::sequence;

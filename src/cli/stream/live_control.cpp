@@ -165,7 +165,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
     std::fprintf(stderr, "equalux: the page is at %s%s%s\n", printable(page_->url()).c_str(),
                  made ? "?token=" : "", made ? token.c_str() : "");
   }
-  if (options.open) browser_ = std::make_unique<Browser>(page_->url() + "?once=" + once, *page_);
+  if (options.open) invitation_ = page_->url() + "?once=" + once;
 #else
   throw Error(ExitCode::unavailable,
               "--serve needs libmicrohttpd and OpenCV, which this build does not have; must be "
@@ -195,6 +195,10 @@ void LiveControl::attach(RunOptions& run) {
   run.on_open = [this, before = std::move(run.on_open)](const StreamInfo& info) {
     if (before) before(info);
     monitor_.open(info);
+#ifdef EQUALUX_HAVE_HTTP
+    // The input is open: a missing camera leaves no window with a page that does not answer.
+    if (!invitation_.empty()) browser_ = std::make_unique<Browser>(invitation_, *page_);
+#endif
   };
   run.on_frame = [this, before = std::move(run.on_frame)](const Frame& frame) {
     if (before) before(frame);

@@ -59,7 +59,8 @@ class LiveControl {
   std::unique_ptr<ControlSocket> socket_;
 #ifdef EQUALUX_HAVE_HTTP
   std::unique_ptr<PageServer> page_;
-  std::unique_ptr<Browser> browser_;
+  std::string invitation_;  ///< address for --open, which lets one browser in; empty without it
+  std::unique_ptr<Browser> browser_;  ///< null until the input is open
 #endif
 };
 
