@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 namespace equalux::cli {
 namespace {
@@ -77,6 +78,22 @@ std::string option_help(const Option& option, const Settings& settings) {
   return option.help.substr(0, at) + kDefault + value + ")";
 }
 
+/// Returns the first clause of a help text, up to its range, reasons or default. What stands in
+/// parentheses ends no clause.
+std::string first_clause(const std::string& help) {
+  std::size_t end = 0;
+  int depth = 0;
+  for (; end < help.size(); ++end) {
+    const char c = help[end];
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    const bool before_blank = end + 1 < help.size() && help[end + 1] == ' ';
+    if (c == '\n' || (depth == 0 && before_blank && (c == ';' || c == ':'))) break;
+  }
+  std::string clause = help.substr(0, std::min(end, help.rfind(kDefault)));
+  clause.erase(clause.find_last_not_of(' ') + 1);
+  return clause;
+}
+
 /// Returns the first clause of an option's help, with its default.
 std::string in_short(const std::string& help) {
   const std::size_t at = help.rfind(kDefault);
@@ -84,18 +101,24 @@ std::string in_short(const std::string& help) {
   if (at == std::string::npos) return clause;
   const std::string usual = help.substr(at, help.find('\n', at) - at);
   const std::size_t end = usual.rfind(')');
+  // What a 0 stands for is said behind the first clause.
+  constexpr std::string_view kZero = "; 0 = ";
+  const std::size_t zero = help.find(kZero);
+  if (usual == std::string(kDefault) + "0)" && zero != std::string::npos) {
+    const std::size_t from = zero + kZero.size();
+    const std::string meaning = help.substr(from, std::min(help.find(';', from), at) - from);
+    return clause + " " + kDefault + "0 = " + meaning.substr(0, meaning.find_last_not_of(' ') + 1) +
+           ")";
+  }
   return clause + " " + usual.substr(0, end == std::string::npos ? end : end + 1);
 }
 
 }  // namespace
 
-std::string first_clause(const std::string& help) {
-  std::size_t end = help.rfind(kDefault);
-  for (const char* separator : {"; ", ": ", "\n"})
-    end = std::min(end, help.find(separator));
-  std::string clause = help.substr(0, end);
-  clause.erase(clause.find_last_not_of(' ') + 1);
-  return clause;
+std::string in_a_clause(const Option& option) {
+  if (option.scope.empty()) return first_clause(option.help);
+  const std::size_t after_scope = option.scope.size() + sizeof(": ") - 1;
+  return first_clause(option.help.substr(after_scope)) + " (" + option.scope + ")";
 }
 
 const Option* Command::find(const std::string& option) const {

@@ -47,6 +47,8 @@ struct Option {
   bool value_optional = false;
   /// Words that the Tab key offers as values; empty = files, where the value is a file.
   std::vector<std::string> choices = {};
+  /// What the option is for alone, with which its help begins: "staged chain, CUDA"; may be empty.
+  std::string scope = {};
 };
 
 /// Options under one heading of --help.
@@ -67,6 +69,8 @@ struct Positional {
   bool optional = false;  ///< may be missing
   /// Options with which it may be missing.
   std::vector<std::string> stand_ins = {};
+  /// Words that the Tab key offers in its place; empty = files.
+  std::vector<std::string> choices = {};
 };
 
 struct Command {
@@ -94,8 +98,9 @@ struct Command {
   [[nodiscard]] std::vector<std::string> option_names() const;
 };
 
-/// Returns the first clause of an option's help, up to its range, reasons or default.
-[[nodiscard]] std::string first_clause(const std::string& help);
+/// Returns what an option does in short, for shells' completions: its help up to the range, reasons
+/// or default, with its scope in parentheses.
+[[nodiscard]] std::string in_a_clause(const Option& option);
 
 /// Exit code, or several, for help and manual.
 struct ExitStatus {

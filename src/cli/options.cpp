@@ -26,6 +26,9 @@ Option knob(const equalux::Option& option, EqualizeParams& params) {
     result.choices.emplace_back(each.name);
   if (option.type == OptionType::onoff) result.choices = {"true", "false"};
   if (!option.word.empty()) result.choices.emplace_back(option.word);
+  if (!option.group.empty() || option.backends != Backends::both) {
+    result.scope = result.help.substr(0, result.help.find(": "));
+  }
   return result;
 }
 

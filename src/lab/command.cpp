@@ -21,8 +21,6 @@ namespace fs = std::filesystem;
 namespace equalux::cli::lab {
 namespace {
 
-constexpr std::string_view kPlot = "plot";
-
 [[noreturn]] void refuse_experiment(const std::string& name) {
   std::vector<std::string_view> names;
   for (const Experiment& experiment : experiments())
@@ -114,26 +112,11 @@ ExitCode run_lab(const LabOptions& options) {
   return run_experiment(*experiment, options);
 }
 
-std::string details() {
-  std::string text = "Experiments, as the reports have them:\n";
-  for (const Experiment& experiment : experiments()) {
-    std::string row = "  " + std::string(experiment.name);
-    row.resize(15, ' ');
-    text += row + std::string(experiment.summary) + "\n";
-  }
-  text +=
-      "  plot FILE.csv  Markdown and plots again, from a CSV alone; needs no GPU\n\n"
-      "Each writes DIR/EXPERIMENT.csv row by row while it measures, then .md, .png and .svg "
-      "from it.\n";
-  return text;
-}
-
 }  // namespace
 
 Command measuring_command() {
   const auto options = std::make_shared<LabOptions>();
   Command command = lab_command(options);
-  command.details = details();
   command.run = [options] { return run_lab(*options); };
   return command;
 }

@@ -27,8 +27,7 @@ enum class Needs : std::uint8_t {
 };
 
 struct Experiment {
-  std::string_view name;
-  std::string_view summary;  ///< one line
+  std::string_view name;  ///< one of experiment_lines()
   Needs needs = Needs::gpu;
   int repeats = 9;  ///< default of --repeat
   void (*measure)(Lab&) = nullptr;

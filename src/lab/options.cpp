@@ -1,11 +1,33 @@
 #include "src/lab/options.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "src/cli/values.h"
 
 namespace equalux::cli::lab {
 namespace {
+
+constexpr std::array kExperiments{
+    ExperimentLine{"sweep", "time over blocks and threads of a block: Tables 3 to 6"},
+    ExperimentLine{"threads", "time over the total of threads, beside the CPU: Figures 12 to 15"},
+    ExperimentLine{"scans", "every scan over n, and at the geometries of Figures 16 and 17"},
+    ExperimentLine{"stages", "a profiler's table of kernels and copies, beside their floor"},
+    ExperimentLine{"access", "coalesced and uncoalesced rgb_to_hsv: Figure 2"},
+    ExperimentLine{"histograms",
+                   "global and shared memory atomics over 16 to 65536 bins: Figure 3"},
+    ExperimentLine{"scalers", "V shifted, then every scaler: section 4.1.3"},
+    ExperimentLine{"hashes", "pixel MD5 of each backend, chain and scaler: Tables 1 and 2"},
+    ExperimentLine{"load", "CPU and GPU use over ten calls: Figures 10 and 11"},
+    ExperimentLine{"timeline", "uploads, kernels and downloads on three lanes: the overlap"},
+    ExperimentLine{"convolution",
+                   "every mode and block over five sizes: the convolution report's Tables 1 to 8"},
+    ExperimentLine{
+        "hessian",
+        "eigenvalues by every strategy, step by step: the Hessian report's Tables 3 and 4"},
+    ExperimentLine{"vessel", "the whole chain to a mask of vessels: the Hessian report's Table 5"},
+};
 
 constexpr int kMaxRepeats = 1000000;
 constexpr double kMaxCellSeconds = 3600;
@@ -106,7 +128,44 @@ OptionGroup knob_group(LabOptions& options) {
   return group;
 }
 
+/// Returns true for the name of an experiment.
+bool is_experiment(std::string_view name) {
+  return std::any_of(kExperiments.begin(), kExperiments.end(),
+                     [name](const ExperimentLine& line) { return line.name == name; });
+}
+
+/// Notes the experiments with which an option's help begins, as "scans, histograms: most bins".
+void set_scope(Option& option) {
+  const std::string head = option.help.substr(0, option.help.find(": "));
+  std::string_view rest = head;
+  while (is_experiment(rest.substr(0, rest.find(", ")))) {
+    if (rest.find(", ") == std::string_view::npos) {
+      option.scope = head;
+      return;
+    }
+    rest.remove_prefix(rest.find(", ") + 2);
+  }
+}
+
+std::string details() {
+  std::string text = "Experiments, as the reports have them:\n";
+  for (const ExperimentLine& line : kExperiments) {
+    std::string row = "  " + std::string(line.name);
+    row.resize(15, ' ');
+    text += row + std::string(line.summary) + "\n";
+  }
+  text +=
+      "  plot FILE.csv  Markdown and plots again, from a CSV alone; needs no GPU\n\n"
+      "Each writes DIR/EXPERIMENT.csv row by row while it measures, then .md, .png and .svg "
+      "from it.\n";
+  return text;
+}
+
 }  // namespace
+
+std::span<const ExperimentLine> experiment_lines() {
+  return kExperiments;
+}
 
 Command lab_command(const std::shared_ptr<LabOptions>& options) {
   options->common.equalize.scaler = Scaler::min_max;  // as in the report's tables
@@ -120,8 +179,14 @@ Command lab_command(const std::shared_ptr<LabOptions>& options) {
        "a still, or test:WxH (default: test:961x640, or the same scene at every size); for plot "
        "the CSV",
        [options](const std::string& text) { options->input = text; }, false, true}};
+  for (const ExperimentLine& line : kExperiments)
+    command.positionals.front().choices.emplace_back(line.name);
+  command.positionals.front().choices.emplace_back(kPlot);
+  command.details = details();
   command.groups = {lab_group(*options), knob_group(*options), machine_group(options->common),
                     config_group()};
+  for (OptionGroup& group : command.groups)
+    std::for_each(group.options.begin(), group.options.end(), set_scope);
   return command;
 }
 

@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <equalux/params.h>
@@ -37,6 +39,17 @@ struct LabOptions {
   VesselParams vessel = read_vessel(vessel_text);
   int images = 10;  ///< pictures per size, as in the report
 };
+
+/// Name of an experiment and what it measures, in one line.
+struct ExperimentLine {
+  std::string_view name;
+  std::string_view summary;
+};
+/// Returns the lines of all experiments, in the order of the reports. Builds without equalux-lab
+/// have them too, for the manual page and shells' completions.
+[[nodiscard]] std::span<const ExperimentLine> experiment_lines();
+/// Argument in an experiment's place that draws the plots of a table again.
+inline constexpr std::string_view kPlot = "plot";
 
 /// Makes `equalux lab`, whose arguments and options go to `options`; without run().
 [[nodiscard]] Command lab_command(const std::shared_ptr<LabOptions>& options);

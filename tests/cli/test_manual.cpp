@@ -1,5 +1,6 @@
 // Manual pages and completions: all of the table of commands is in them, and those who read them
 // take them.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -17,6 +18,7 @@ namespace equalux::test {
 namespace {
 
 using cli::Command;
+using cli::Option;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -98,6 +100,31 @@ std::string bash_offers(const TemporaryFolder& folder, const std::string& words)
   return result.out;
 }
 
+TEST(Completions, TellWhatAnOptionDoes) {
+  const auto told = [](const char* help, const char* scope) {
+    Option option{"x", "N", help, {}};
+    option.scope = scope;
+    return cli::in_a_clause(option);
+  };
+  EXPECT_EQ(told("threads, 0 to 8; 0 = all (default: 0)", ""), "threads, 0 to 8");
+  EXPECT_EQ(told("inputs (rtsp:, live gst: pipelines; all) that end: how long", ""),
+            "inputs (rtsp:, live gst: pipelines; all) that end");
+  EXPECT_EQ(told("staged chain: how it runs: one or two (default: one)", "staged chain"),
+            "how it runs (staged chain)");
+  for (const Command& command : cli::all_commands()) {
+    for (const cli::OptionGroup& group : command.groups) {
+      for (const Option& option : group.options) {
+        const std::string clause = cli::in_a_clause(option);
+        EXPECT_GE(std::count(clause.begin(), clause.end(), ' '), 1)
+            << option.name << ": " << clause;
+        EXPECT_EQ(std::count(clause.begin(), clause.end(), '('),
+                  std::count(clause.begin(), clause.end(), ')'))
+            << option.name << ": " << clause;
+      }
+    }
+  }
+}
+
 TEST(Completions, OfBash) {
   EQUALUX_NEEDS("/bin/bash");
   const TemporaryFolder folder;
@@ -112,9 +139,15 @@ TEST(Completions, OfBash) {
   EXPECT_EQ(offers("equalux clip.mp4 --preset s"), "stable surveillance\n");
   EXPECT_EQ(offers("equalux help me"), "measure\n");
   EXPECT_EQ(offers("equalux image a.png --out"), "--output --out\n");
+  EXPECT_EQ(offers("equalux lab sc"), "scans scalers\n");
   // Files are the shell's own word.
   EXPECT_EQ(offers("equalux run -o ''"), "\n");
   EXPECT_EQ(offers("equalux run --bins ''"), "\n");
+  EXPECT_EQ(offers("equalux lab plot ''"), "\n");
+  const std::string script = folder.read("equalux.bash");
+  for (const char* file :
+       {"'run -o' | 'run --output') echo file", "'image -o' | 'image --output') echo file"})
+    EXPECT_THAT(script, HasSubstr(file));
   for (const Command& command : commands) {
     const std::string all = offers("equalux " + command.name + " -");
     for (const std::string& name : command.option_names())
@@ -142,6 +175,8 @@ TEST(Completions, OfFish) {
   EXPECT_THAT(offers("equalux clip.mp4 --preset s"),
               testing::ElementsAre("stable", "surveillance"));
   EXPECT_THAT(offers("equalux image --rec"), Not(Contains("--record")));
+  EXPECT_THAT(offers("equalux lab sca"), testing::ElementsAre("scalers", "scans"));
+  EXPECT_THAT(offers("equalux lab plot sca"), Not(Contains("scans")));
 }
 
 TEST(Completions, OfZsh) {
@@ -172,6 +207,7 @@ print -r -- "$text"
               testing::ContainsRegex("stable +surveillance"));
   EXPECT_THAT(offers("equalux run --reco"), HasSubstr("--record-standby"));
   EXPECT_THAT(offers("equalux image --reco"), Not(HasSubstr("--record-standby")));
+  EXPECT_THAT(offers("equalux lab s"), testing::ContainsRegex("scalers +scans"));
 }
 
 }  // namespace

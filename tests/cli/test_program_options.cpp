@@ -222,6 +222,14 @@ TEST(Help, DefaultsAreThoseThatWouldBeUsed) {
   EXPECT_EQ(strength({"run", "--preset", "plain"}), "(default: 1)");
 }
 
+TEST(Help, ShortHelpSaysWhatADefaultOfZeroIs) {
+  EXPECT_THAT(run_program({"run", "--help"}).out,
+              HasSubstr("stop after N frames (default: 0 = all)\n"));
+  EXPECT_THAT(run_program({"batch", "--help"}).out,
+              HasSubstr("1 to 256 (default: 0 = one for every four"));
+  EXPECT_THAT(run_program({"run", "--help-all"}).out, HasSubstr("0 = all (default: 0)\n"));
+}
+
 /// The shell of a test is not needed: the reading end is closed before the program writes.
 TEST(Help, AReaderThatGoesEndsItQuietly) {
   const TemporaryFolder folder;

@@ -292,8 +292,15 @@ TEST_F(Lab, WithoutAGpuItIsSaid) {
 TEST_F(Lab, HelpNamesEveryExperiment) {
   const ProgramResult help = lab({"--help"});
   EXPECT_EQ(help.exit_code, 0);
+  std::vector<std::string_view> lines;
+  for (const cli::lab::ExperimentLine& line : cli::lab::experiment_lines()) {
+    lines.push_back(line.name);
+    EXPECT_THAT(help.out, HasSubstr("\n  " + std::string(line.name) + " "));
+  }
+  std::vector<std::string_view> names;
   for (const cli::lab::Experiment& experiment : cli::lab::experiments())
-    EXPECT_THAT(help.out, HasSubstr(std::string(experiment.name) + " "));
+    names.push_back(experiment.name);
+  EXPECT_EQ(names, lines);
   EXPECT_THAT(help.out, HasSubstr("lab EXPERIMENT [IMAGE]"));
   EXPECT_EQ(run_program({"help", "lab"}).out, help.out);
 }

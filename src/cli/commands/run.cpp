@@ -183,7 +183,7 @@ OptionGroup stream_group(RunSettings& settings) {
        [&stream](const std::string& text) { read_size(text, stream.in); }},
       camera_control_option(stream.in),
       switch_option("mute",
-                    "leave the input's sound out of streams, rtsp:, rtmp: and srt: (default: off)",
+                    "leave the input's sound out of streams (rtsp:, rtmp: and srt:) (default: off)",
                     stream.out.mute),
       switch_option(
           "latency-report",

@@ -14,7 +14,7 @@ ValueKind kind_of(const Option& option) {
   if (option.name == "preset") return ValueKind::presets;
   if (option.name == "encoder") return ValueKind::encoders;
   if (!option.choices.empty()) return ValueKind::words;
-  for (const char* path : {"FILE", "DIR", "PATH", "OUTPUT"}) {
+  for (const char* path : {"FILE", "DIR", "PATH", "OUT"}) {
     if (option.value.find(path) != std::string::npos) return ValueKind::file;
   }
   return ValueKind::text;
@@ -54,6 +54,12 @@ void for_each_option(const Command& command, Use use) {
     std::for_each(group.options.begin(), group.options.end(), use);
   const std::vector<Option> help = help_options(command);
   std::for_each(help.begin(), help.end(), use);
+}
+
+/// Returns the words that a command's first argument may be; empty = files, or there is none.
+std::vector<std::string> first_words(const Command& command) {
+  return command.positionals.empty() ? std::vector<std::string>()
+                                     : command.positionals.front().choices;
 }
 
 std::vector<std::string> command_names(const std::vector<Command>& commands) {
@@ -109,7 +115,7 @@ std::string zsh_value(const Option& option) {
 std::string zsh_option(const Option& option) {
   const std::vector<std::string> all = spellings(option);
   const std::string shared =
-      quoted("[" + zsh_escaped(first_clause(option.help)) + "]" + zsh_value(option), "'\\''");
+      quoted("[" + zsh_escaped(in_a_clause(option)) + "]" + zsh_value(option), "'\\''");
   std::string text;
   for (const std::string& spelling : all) {
     const std::string before =
@@ -194,6 +200,17 @@ std::string bash_completion(const std::vector<Command>& commands) {
       "    COMPREPLY=($(compgen -W '" +
       joined(names, " ") +
       " help' -- \"$current\"))\n    return\n  fi\n"
+      "  if ((COMP_CWORD == 2)) && [[ $current != -* ]]; then\n"
+      "    case $command in\n";
+  for (const Command& command : commands) {
+    const std::vector<std::string> words = first_words(command);
+    if (words.empty()) continue;
+    text += "      " + command.name + ") COMPREPLY=($(compgen -W '" + joined(words, " ") +
+            "' -- \"$current\"))\n        return ;;\n";
+  }
+  text +=
+      "    esac\n"
+      "  fi\n"
       "  value=$(_equalux_value \"$command\" \"$previous\")\n"
       "  case $value in\n"
       "    words*) COMPREPLY=($(compgen -W \"${value#words}\" -- \"$current\")) ;;\n"
@@ -241,6 +258,9 @@ std::string zsh_completion(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
     text += "    " + command.name + ")\n      _arguments \\\n";
     for_each_option(command, [&text](const Option& option) { text += zsh_option(option); });
+    if (const std::vector<std::string> words = first_words(command); !words.empty()) {
+      text += "        '1: :(" + joined(words, " ") + ")' \\\n";
+    }
     text += command.positionals.empty() ? "        && return ;;\n" : "        '*:file:_files' ;;\n";
   }
   text += "  esac\n}\n\n_equalux \"$@\"\n";
@@ -269,6 +289,10 @@ std::string fish_completion(const std::vector<Command>& commands) {
   text += "complete -c equalux -n '__equalux_is help' -f -a '" + joined(names, " ") + "'\n";
   for (const Command& command : commands) {
     text += "\n";
+    if (const std::vector<std::string> words = first_words(command); !words.empty()) {
+      text += "complete -c equalux -f -n '__equalux_is " + command.name +
+              "; and test (count (commandline -opc)) -eq 2' -a '" + joined(words, " ") + "'\n";
+    }
     for_each_option(command, [&](const Option& option) {
       text += "complete -c equalux -n '__equalux_is " + command.name + "' -l " + option.name;
       for (const char letter : {option.letter, option.off_letter}) {
@@ -293,7 +317,7 @@ std::string fish_completion(const std::vector<Command>& commands) {
           text += " -x";
           break;
       }
-      text += " -d " + quoted(first_clause(option.help), "\\'") + "\n";
+      text += " -d " + quoted(in_a_clause(option), "\\'") + "\n";
     });
   }
   return text;
