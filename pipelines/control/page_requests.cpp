@@ -224,8 +224,9 @@ bool PageRequests::is_foreign(const PageRequest& request) const {
 }
 
 bool PageRequests::knows_token(const PageRequest& request) const {
-  const std::string prefix = "Bearer ";
-  if (request.authorization.starts_with(prefix) &&
+  // RFC 9110 has schemes in any case.
+  const std::string prefix = "bearer ";
+  if (lower_case(request.authorization.substr(0, prefix.size())) == prefix &&
       same(request.authorization.substr(prefix.size()), token_)) {
     return true;
   }

@@ -615,6 +615,9 @@ class Server final : public PageServer {
     if (reply.status == MHD_HTTP_UNAUTHORIZED) {
       MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     }
+    if (reply.status == MHD_HTTP_METHOD_NOT_ALLOWED) {
+      MHD_add_response_header(response, "Allow", "GET, HEAD, POST");
+    }
     const MHD_Result result = MHD_queue_response(connection, reply.status, response);
     MHD_destroy_response(response);
     return result;

@@ -259,8 +259,10 @@ TEST_F(PageServerTest, TakesChangesAndSaysWhatIsWrong) {
   EXPECT_EQ(post(std::string(9000, ' ')).status, 413);
   EXPECT_EQ(post(R"({"strength":0.5})", "text/plain").status, 415);
   EXPECT_EQ(post("{}", "application/json", "/metrics").status, 404);
-  EXPECT_EQ(talk(port_, "DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").status,
-            405);
+  const HttpAnswer deleted =
+      talk(port_, "DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(deleted.status, 405);
+  EXPECT_THAT(deleted.head, HasSubstr("\r\nAllow: GET, HEAD, POST\r\n"));
   EXPECT_EQ(steering_.state()["strength"], 0.25);
 }
 
@@ -502,6 +504,8 @@ TEST_F(PageServerTest, StreamsNeedTheTokenToo) {
   for (const char* path : {"/stream.mjpeg", "/snapshot.jpg", "/stream.mjpeg?token=wrong"})
     EXPECT_EQ(get(path).status, 401) << path;
   EXPECT_EQ(get("/snapshot.jpg", "Authorization: Bearer " + token + "\r\n").status, 200);
+  EXPECT_EQ(get("/snapshot.jpg", "Authorization: bearer " + token + "\r\n").status, 200);
+  EXPECT_EQ(get("/snapshot.jpg", "Authorization: Basic " + token + "\r\n").status, 401);
   const Caller caller(port_);
   ASSERT_TRUE(caller.say(stream_request("?token=" + token)));
   EXPECT_THAT(hear_until(caller, "image/jpeg"), HasSubstr("200 OK"));
