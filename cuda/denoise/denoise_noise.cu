@@ -1,6 +1,7 @@
 #include "cuda/denoise/denoise_curves.cuh"
 #include "cuda/denoise/denoise_samples.cuh"
 #include "cuda/runtime/check.h"
+#include "src/denoise/noise_estimate.h"
 
 namespace equalux::cuda {
 namespace {
@@ -22,13 +23,35 @@ __device__ __forceinline__ int noise_row(int y, std::uint32_t before) {
   return first + y * turns;
 }
 
-/// Histogram of noise blocks of 8 x 8 samples by level and texture, as denoise::block_texture() has
-/// it.
+/// A column's part of denoise::block_change() of the block from column `first` and row y on, whose
+/// samples are given. Sets `weight`, that of the estimate in the block's middle.
+__device__ __forceinline__ int column_change(const DenoisePicture& picture,
+                                             const DenoiseComponent& component, int first, int y,
+                                             int column, const int (&sample)[kNoiseBlock],
+                                             int& weight) {
+  const int block = (y << component.shift_y) / denoise::kBlock * picture.block_columns +
+                    (first << component.shift_x) / denoise::kBlock;
+  const denoise::Vector vector = picture.vectors[block];  // the last picture's
+  const int then_x = denoise::block_before(first, denoise::phases_of(vector.x, component.shift_x),
+                                           component.in.columns);
+  const int then_y =
+      denoise::block_before(y, denoise::phases_of(vector.y, component.shift_y), component.in.rows);
+  weight = component.known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
+  int change = 0;
+#pragma unroll
+  for (int k = 0; k < kNoiseBlock; ++k)
+    change += abs(sample[k] - component.known.estimate.row(then_y + k)[then_x + column]);
+  return change;
+}
+
+/// Histogram of noise blocks of 8 x 8 samples by level and by fine and coarse texture, as
+/// denoise::block_texture() and denoise::coarse_texture() have them.
 ///
 /// A lane has a column of a noise block, eight lanes have the block: second differences down are in
 /// registers, those across come by shuffles. Every second block of a row is counted, and after the
-/// first picture every eighth row of blocks: 1 / 16 of the samples are read. Blocks of 128 threads
-/// share nothing. One atomic in device memory for each noise block.
+/// first picture every eighth row of blocks: 1 / 16 of the samples are read, and with a coarse
+/// texture as many estimates. Blocks of 128 threads share nothing. One atomic in device memory for
+/// each noise block and texture.
 __global__ void __launch_bounds__(kCountThreads)
     noise_count_kernel(const __grid_constant__ DenoisePicture picture) {
   wait_then_release();
@@ -54,17 +77,35 @@ __global__ void __launch_bounds__(kCountThreads)
     const int right = __shfl_down_sync(0xFFFFFFFFU, down, 1);
     if (column > 0 && column + 1 < kNoiseBlock) texture += abs(left - 2 * down + right);
   }
+  const bool has_estimate = picture.before != 0;
+  int spread = 0;
+  int change = 0;
+  int weight = 0;
+  if (has_estimate) {
+#pragma unroll
+    for (int k = 2; k + 2 < kNoiseBlock; ++k) {
+      const int down = sample[k - 2] - 2 * sample[k] + sample[k + 2];
+      const int left = __shfl_up_sync(0xFFFFFFFFU, down, 2);
+      const int right = __shfl_down_sync(0xFFFFFFFFU, down, 2);
+      if (column > 1 && column + 2 < kNoiseBlock) spread += abs(left - 2 * down + right);
+    }
+    if (exists) change = column_change(picture, component, first, y, column, sample, weight);
+  }
 #pragma unroll
   for (int step = kNoiseBlock / 2; step > 0; step /= 2) {
     sum += __shfl_xor_sync(0xFFFFFFFFU, sum, step);
     texture += __shfl_xor_sync(0xFFFFFFFFU, texture, step);
+    spread += __shfl_xor_sync(0xFFFFFFFFU, spread, step);
+    change += __shfl_xor_sync(0xFFFFFFFFU, change, step);
   }
   if (!exists || column != 0 || texture < denoise::kLeastTexture) return;
-  const int level = sum / (kNoiseBlock * kNoiseBlock);
-  atomicAdd(
-      &component.noise
-           ->picture[(level >> denoise::kKnotShift) * kTextureBins + denoise::texture_bin(texture)],
-      1U);
+  const int segment = sum / (kNoiseBlock * kNoiseBlock) >> denoise::kKnotShift;
+  std::uint32_t* const counts = component.noise->picture;
+  atomicAdd(&counts[segment * kTextureBins + denoise::texture_bin(texture)], 1U);
+  if (!has_estimate) return;
+  const int coarse =
+      denoise::coarse_texture(spread, change, picture.tables->weights.certainty[weight]);
+  atomicAdd(&counts[(kSegments + segment) * kTextureBins + denoise::texture_bin(coarse)], 1U);
 }
 
 /// Noise curves of the first picture: a block for each component, a warp for each segment.

@@ -35,12 +35,12 @@ struct KnownPlanes {
   NumberPlane<std::uint8_t> weight;
 };
 
-/// Noise of a component in device memory: histograms of noise blocks by segment and texture bin,
-/// and the curves made from them. `picture` counts the current picture and is 0 between pictures;
-/// in `all` older blocks count less.
+/// Noise of a component in device memory: histograms of noise blocks by fine and coarse texture,
+/// kTextureRows of kTextureBins, and the curves made from them. `picture` counts the current
+/// picture and is 0 between pictures; in `all` older blocks count less.
 struct NoiseCounts {
-  std::uint32_t picture[denoise::kSegments * denoise::kTextureBins];
-  std::uint32_t all[denoise::kSegments * denoise::kTextureBins];
+  std::uint32_t picture[denoise::kTextureRows * denoise::kTextureBins];
+  std::uint32_t all[denoise::kTextureRows * denoise::kTextureBins];
   denoise::NoiseCurves curves;
 };
 

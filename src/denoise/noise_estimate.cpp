@@ -33,18 +33,29 @@ NoiseCurves constant_noise(int sigma) {
   return curves_of(all);
 }
 
+/// Adds the frame's counts of a row of bins to those of all frames, and returns their sum.
+std::uint64_t NoiseEstimate::sum_frame(std::size_t row) {
+  std::uint64_t sum = 0;
+  for (std::size_t bin = 0; bin < kTextureBins; ++bin) {
+    all_[row][bin] = count_after(all_[row][bin], counts_[row][bin]);
+    sum += all_[row][bin];
+  }
+  return sum;
+}
+
 NoiseCurves NoiseEstimate::finish_frame() {
   int sigma[kSegments];
   for (std::size_t i = 0; i < kSegments; ++i) {
     sigma[i] = kUnknown;
     if (!counted_[i] && !seen_[i]) continue;
-    std::uint64_t sum = 0;
-    for (std::size_t bin = 0; bin < kTextureBins; ++bin) {
-      all_[i][bin] = count_after(all_[i][bin], counts_[i][bin]);
-      sum += all_[i][bin];
-    }
-    seen_[i] = sum != 0;
-    if (has_enough_blocks(sum)) sigma[i] = sigma_of(low_texture(all_[i], sum));
+    const std::size_t coarse = kSegments + i;
+    const std::uint64_t sum = sum_frame(i);
+    const std::uint64_t coarse_sum = sum_frame(coarse);
+    seen_[i] = sum != 0 || coarse_sum != 0;
+    if (!has_enough_blocks(sum)) continue;
+    sigma[i] = sigma_of(low_texture(all_[i], sum));
+    if (has_enough_blocks(coarse_sum))
+      sigma[i] = joined_sigma(sigma[i], sigma_of(low_texture(all_[coarse], coarse_sum)));
   }
   clear();
   fill_gaps(sigma);
@@ -53,15 +64,16 @@ NoiseCurves NoiseEstimate::finish_frame() {
 
 void NoiseEstimate::add(const NoiseEstimate& other) {
   for (std::size_t i = 0; i < kSegments; ++i) {
-    for (std::size_t bin = 0; other.counted_[i] && bin < kTextureBins; ++bin)
-      counts_[i][bin] += other.counts_[i][bin];
+    for (const std::size_t row : {i, kSegments + i})
+      for (std::size_t bin = 0; other.counted_[i] && bin < kTextureBins; ++bin)
+        counts_[row][bin] += other.counts_[row][bin];
   }
   counted_ |= other.counted_;
 }
 
 void NoiseEstimate::clear() {
   for (std::size_t i = 0; i < kSegments; ++i)
-    if (counted_[i]) counts_[i] = {};
+    if (counted_[i]) counts_[i] = counts_[kSegments + i] = {};
   counted_.reset();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "src/denoise/interpolation.h"
 #include "src/denoise/noise_math.h"
 
 /// Noise of a plane over level, measured in its frames. docs/algorithm.md, "Denoising", has the
@@ -33,6 +34,42 @@ EQUALUX_HD int block_texture(const std::int16_t* first, std::ptrdiff_t step) {
   return sum;
 }
 
+/// Second differences of a block over twice that distance, at its 4 x 4 inner samples.
+EQUALUX_HD int block_spread(const std::int16_t* first, std::ptrdiff_t step) {
+  int sum = 0;
+  for (int y = 2; y + 2 < kNoiseBlock; ++y) {
+    const std::int16_t* const row = first + y * step;
+    const std::int16_t* const above = row - 2 * step;
+    const std::int16_t* const below = row + 2 * step;
+    for (int x = 2; x + 2 < kNoiseBlock; ++x) {
+      const int second = above[x - 2] - 2 * above[x] + above[x + 2] -
+                         2 * (row[x - 2] - 2 * row[x] + row[x + 2]) + below[x - 2] - 2 * below[x] +
+                         below[x + 2];
+      sum += second < 0 ? -second : second;
+    }
+  }
+  return sum;
+}
+
+/// Sum of magnitudes of differences of two blocks.
+EQUALUX_HD int block_change(const std::int16_t* now, std::ptrdiff_t now_step,
+                            const std::int16_t* then, std::ptrdiff_t then_step) {
+  int sum = 0;
+  for (int y = 0; y < kNoiseBlock; ++y) {
+    for (int x = 0; x < kNoiseBlock; ++x) {
+      const int difference = now[y * now_step + x] - then[y * then_step + x];
+      sum += difference < 0 ? -difference : difference;
+    }
+  }
+  return sum;
+}
+
+/// Place of a block in the estimate, first row or column: `phases` from its own, where a motion
+/// vector points, and within the plane's `size` samples.
+EQUALUX_HD int block_before(int first, int phases, int size) {
+  return clamp(first + nearest_sample(phases), 0, size - kNoiseBlock);
+}
+
 /// Mean of a block, rounded down.
 EQUALUX_HD int block_level(const std::int16_t* first, std::ptrdiff_t step) {
   int sum = 0;
@@ -48,15 +85,32 @@ struct NoiseBlock {
   int texture;
 };
 
-/// Histogram of a plane's blocks by level and texture. Blocks with next to no texture do not count.
+/// Sums of coarse_texture().
+struct CoarseSums {
+  int spread;
+  int change;
+};
+
+/// Histogram of a plane's blocks by level, and by fine and coarse texture. Blocks with next to no
+/// fine texture do not count.
 class NoiseEstimate {
  public:
-  /// Counts a block.
+  /// Returns true where a block counts.
+  [[nodiscard]] static bool counts(const NoiseBlock& block) {
+    return block.texture >= kLeastTexture;
+  }
+  /// Counts a block, if it counts.
   void add(const NoiseBlock& block) {
-    if (block.texture < kLeastTexture) return;
+    if (!counts(block)) return;
     const auto segment = static_cast<std::size_t>(block.level >> kKnotShift);
     ++counts_[segment][static_cast<std::size_t>(texture_bin(block.texture))];
     counted_.set(segment);
+  }
+  /// Counts the coarse texture of a block that counts. The first picture has none, without an
+  /// estimate.
+  void add_coarse(int level, int coarse) {
+    const auto segment = static_cast<std::size_t>(level >> kKnotShift);
+    ++counts_[kSegments + segment][static_cast<std::size_t>(texture_bin(coarse))];
   }
   /// Ends a frame: returns the curves from all blocks so far, whose counts decay from now on.
   [[nodiscard]] NoiseCurves finish_frame();
@@ -71,7 +125,9 @@ class NoiseEstimate {
   [[nodiscard]] bool set_bytes(std::string_view bytes);
 
  private:
-  using Counts = std::array<std::array<std::uint32_t, kTextureBins>, kSegments>;
+  using Counts = std::array<std::array<std::uint32_t, kTextureBins>, kTextureRows>;
+
+  std::uint64_t sum_frame(std::size_t row);
 
   Counts counts_{};  // this frame
   Counts all_{};     // all frames, decaying, in units of 1 / kNoiseUnit

@@ -31,6 +31,22 @@ EQUALUX_HD bool is_noise_turn(int row, std::uint32_t before) {
   return before == 0 || (static_cast<std::uint32_t>(row) + before) % kNoiseTurns == 0;
 }
 
+/// Rows of a histogram of blocks: fine textures by segment, then coarse ones.
+inline constexpr int kTextureRows = 2 * kSegments;
+
+/// Coarse texture of a block, in units of the fine one, for which white noise has nearly the same
+/// value: the smaller one of `spread`, the sum of second differences over twice the distance, and
+/// `change`, the sum of differences from an estimate with this certainty. Noise that neighbours
+/// share hardly shows in fine texture, but in both of these; what the picture shows, only in one.
+/// Factors are those at which the fifth of blocks ends at 141 sigma for each alone, over 0.96, as
+/// the smaller one of two ends lower (measured). At least 1, as texture_bin() needs.
+EQUALUX_HD int coarse_texture(int spread, int change, int certainty) {
+  const int by_spread = spread * 159 / 64;
+  const int by_change = change * certainty / 256 * 25 / 8;
+  const int least = by_spread < by_change ? by_spread : by_change;
+  return least > 1 ? least : 1;
+}
+
 /// Count of one block of the present frame.
 inline constexpr std::uint32_t kNoiseUnit = 256;
 
@@ -64,6 +80,17 @@ EQUALUX_HD int texture_of_fifth(int bin, std::uint64_t below, std::uint64_t here
 /// chequered pattern is no noise, and curves have 16 bits.
 EQUALUX_HD int sigma_of(int texture) {
   const int sigma = (texture + 70) / 141;
+  return sigma < kMostSigma ? sigma : kMostSigma;
+}
+
+/// Standard deviation of noise by both textures. Where coarse texture shows more than 5/4 of what
+/// fine texture does, neighbours share noise. Coarse texture then tells how strong it is, but even
+/// over twice the distance noise is shared, the more, the less of it fine texture shows.
+EQUALUX_HD int joined_sigma(int fine, int coarse) {
+  const int shared = (7 * coarse - 4 * fine) / 4;
+  const int passing = 4 * (coarse - fine);  // continuous where coarse is 5/4 of fine
+  const int least = shared < passing ? shared : passing;
+  const int sigma = fine > least ? fine : least;
   return sigma < kMostSigma ? sigma : kMostSigma;
 }
 

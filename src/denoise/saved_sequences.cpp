@@ -17,7 +17,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "states are written as they lie");
 
-constexpr int kStateVersion = 1;
+constexpr int kStateVersion = 2;
+/// States of this version have no coarse textures, which are the second half of the noise's bytes.
+constexpr int kWithoutCoarse = 1;
 constexpr std::array<const char*, 3> kKinds{"frames", "top-fields", "bottom-fields"};
 
 /// Throws where a plane has the wrong number of samples, of `size` bytes each, or one above `most`.
@@ -90,9 +92,10 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
   try {
     const nlohmann::json all = parse_json(state);
     if (all == nlohmann::json::object()) return {};
-    if (const auto& version = all.at("version"); version != kStateVersion) {
+    const nlohmann::json& version = all.at("version");
+    if (version != kStateVersion && version != kWithoutCoarse) {
       throw_usage("the state has version " + json_text(version) + ", must be " +
-                  std::to_string(kStateVersion));
+                  std::to_string(kStateVersion) + " or " + std::to_string(kWithoutCoarse));
     }
     const nlohmann::json size{desc.width, desc.height};
     if (all.at("format") != to_string(desc.format) || all.at("size") != size) {
@@ -103,8 +106,12 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
     if (desc.height == 1 && all.contains(kKinds[2]))
       throw_usage("the state cannot be read: frames of one row have no bottom fields");
     SavedSequences saved;
-    for (std::size_t i = 0; i < saved.size(); ++i)
-      if (all.contains(kKinds[i])) saved[i] = sequence_of(all.at(kKinds[i]));
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+      if (!all.contains(kKinds[i])) continue;
+      saved[i] = sequence_of(all.at(kKinds[i]));
+      for (SavedSequence::SavedComponent& each : saved[i]->components)
+        if (version == kWithoutCoarse) each.noise.resize(2 * each.noise.size());
+    }
     return saved;
   } catch (const nlohmann::json::exception& error) {
     throw_usage(std::string("the state cannot be read: ") + error.what());

@@ -64,6 +64,22 @@ void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt199
     const auto samples = samples_of(out, component);
     const bool chroma = format.model == ColorModel::yuv && component != 0;
     const int scale = chroma ? 1 << format.chroma_shift_x : 1;
+    // Noise of one sample more on each side.
+    std::vector<double> around;
+    const int pitch = samples.columns + 2;
+    if (scene.shared) {
+      around.resize(static_cast<std::size_t>(pitch * (samples.rows + 2)));
+      for (double& each : around)
+        each = normal(random);
+    }
+    const auto noise_at = [&](int x, int y) {
+      if (!scene.shared) return normal(random);
+      double sum = 0;
+      for (int j = 0; j < 3; ++j)
+        for (int i = 0; i < 3; ++i)
+          sum += around[static_cast<std::size_t>((y + j) * pitch + x + i)];
+      return sum / 3;
+    };
     for (int y = 0; y < samples.rows; ++y) {
       for (int x = 0; x < samples.columns; ++x) {
         const double u = scale * x + scene.dx * number + 40 * turned;
@@ -73,7 +89,7 @@ void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt199
                                     9 * std::sin(v / 3 + turned) + 30 * turned;
         const double thing = scale * x - (4.0 * number - 20);
         if (thing > 0 && thing < 14 && scale * y > 6 && scale * y < 25) level += chroma ? 30 : 70;
-        if (scene.sigma != 0) level += scene.sigma * normal(random);
+        if (scene.sigma != 0) level += scene.sigma * noise_at(x, y);
         const int code = std::clamp(static_cast<int>(std::lround(level * unit)), 0, 256 * unit - 1);
         std::uint8_t* const at = samples.at(x, y);
         at[0] = static_cast<std::uint8_t>(code << format.shift);

@@ -32,8 +32,9 @@ namespace equalux::test {
 struct Scene {
   double dx = 0;  ///< samples a frame
   double dy = 0;
-  double sigma = 3;  ///< of the noise, in levels of 8 bits
-  int cut = 1000;    ///< number of the first frame of another picture
+  double sigma = 3;     ///< of the noise, in levels of 8 bits
+  int cut = 1000;       ///< number of the first frame of another picture
+  bool shared = false;  ///< noise is that of 3 x 3 samples together
 };
 
 /// Draws frame `number` of a scene: a textured picture that pans, in the dark and with noise;

@@ -139,6 +139,26 @@ std::array<int, 2> rest(const Grid& now, const Grid& then, int x, int y, int dx,
   return {solve(yy * xd - xy * yd), solve(xx * yd - xy * xd)};
 }
 
+/// The standard deviation that blocks counted by texture tell, -1 for too few of them.
+int sigma_of(const std::vector<std::int64_t>& counts) {
+  std::int64_t all = 0;
+  for (const std::int64_t count : counts)
+    all += count;
+  if (all < 24 * 256) return -1;
+  std::int64_t below = 0;
+  for (int bin = 0; bin < 192; ++bin) {
+    const std::int64_t here = counts[static_cast<std::size_t>(bin)];
+    if (5 * (below + here) >= all) {
+      const std::int64_t within =
+          std::min<std::int64_t>(64 * (all / 5 - std::min(below, all / 5)) / here, 63);
+      const std::int64_t texture = ((64 * (8 + bin % 8) + within) << (bin / 8)) / 512;
+      return static_cast<int>(std::min<std::int64_t>((texture + 70) / 141, 4096));
+    }
+    below += here;
+  }
+  return -1;
+}
+
 }  // namespace
 
 int Grid::near(int x, int y) const {
@@ -146,58 +166,76 @@ int Grid::near(int x, int y) const {
                                      limited(x, 0, columns - 1))];
 }
 
-ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, Known& known) const {
+ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const GridComponent& component,
+                                                     const Grid& samples, Known& known) const {
   std::vector<int> by_segment(16, -1);
   if (params_.noise > 0) {
     std::fill(by_segment.begin(), by_segment.end(),
               static_cast<int>(std::floor(64 * params_.noise + 0.5)));
   } else {
-    if (known.textures.empty()) known.textures.assign(16, std::vector<std::int64_t>(192));
-    for (auto& level : known.textures)
-      for (std::int64_t& count : level)
-        count -= (count + 7) / 8;
+    for (auto* textures : {&known.textures, &known.coarse_textures}) {
+      if (textures->empty()) textures->assign(16, std::vector<std::int64_t>(192));
+      for (auto& level : *textures)
+        for (std::int64_t& count : level)
+          count -= (count + 7) / 8;
+    }
     for (int group = 0; group < samples.rows / 8; ++group) {
       if (pictures_ != 0 && (static_cast<std::uint32_t>(group) + pictures_) % 8 != 0) continue;
       for (int x = 0; x + 8 <= samples.columns; x += 16) {
         int sum = 0;
-        int texture = 0;
         for (int j = 8 * group; j < 8 * group + 8; ++j)
           for (int i = x; i < x + 8; ++i)
             sum += samples.near(i, j);
-        for (int j = 8 * group + 1; j < 8 * group + 7; ++j) {
-          for (int i = x + 1; i < x + 7; ++i) {
-            constexpr int kWeights[3] = {1, -2, 1};
-            int second = 0;
-            for (int b = 0; b < 3; ++b)
-              for (int a = 0; a < 3; ++a)
-                second += kWeights[a] * kWeights[b] * samples.near(i + a - 1, j + b - 1);
-            texture += std::abs(second);
+        // Second differences in both directions, over this distance.
+        const auto texture_over = [&](int distance) {
+          int all = 0;
+          for (int j = 8 * group + distance; j < 8 * group + 8 - distance; ++j) {
+            for (int i = x + distance; i < x + 8 - distance; ++i) {
+              constexpr int kWeights[3] = {1, -2, 1};
+              int second = 0;
+              for (int b = 0; b < 3; ++b)
+                for (int a = 0; a < 3; ++a)
+                  second += kWeights[a] * kWeights[b] *
+                            samples.near(i + (a - 1) * distance, j + (b - 1) * distance);
+              all += std::abs(second);
+            }
           }
-        }
-        if (texture < 451) continue;
-        const int octave = static_cast<int>(std::floor(std::log2(texture)));
-        const int bin = 8 * octave + (octave >= 3 ? (texture >> (octave - 3)) % 8
-                                                  : (texture << (3 - octave)) % 8);
-        known.textures[static_cast<std::size_t>(sum / 64 / 1024)][static_cast<std::size_t>(bin)] +=
-            256;
+          return all;
+        };
+        const auto level = static_cast<std::size_t>(sum / 64 / 1024);
+        const auto count = [&](std::vector<std::vector<std::int64_t>>& textures, int texture) {
+          const int octave = static_cast<int>(std::floor(std::log2(texture)));
+          const int bin = 8 * octave + (octave >= 3 ? (texture >> (octave - 3)) % 8
+                                                    : (texture << (3 - octave)) % 8);
+          textures[level][static_cast<std::size_t>(bin)] += 256;
+        };
+        const int fine = texture_over(1);
+        if (fine < 451) continue;
+        count(known.textures, fine);
+        if (pictures_ == 0) continue;
+
+        // The estimate, where the last picture's vector points, in whole samples.
+        const Motion v = motion_at(x, 8 * group, component);
+        const int then_x = limited(x + ((v.x + 8) >> 4), 0, samples.columns - 8);
+        const int then_y = limited(8 * group + ((v.y + 8) >> 4), 0, samples.rows - 8);
+        int change = 0;
+        for (int j = 0; j < 8; ++j)
+          for (int i = 0; i < 8; ++i)
+            change += std::abs(samples.near(x + i, 8 * group + j) -
+                               known.estimate.near(then_x + i, then_y + j));
+        const int certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
+        count(known.coarse_textures,
+              std::max(std::min(texture_over(2) * 159 / 64, change * certainty / 256 * 25 / 8), 1));
       }
     }
     for (std::size_t level = 0; level < 16; ++level) {
-      std::int64_t all = 0;
-      for (const std::int64_t count : known.textures[level])
-        all += count;
-      if (all < 24 * 256) continue;
-      std::int64_t below = 0;
-      for (int bin = 0; bin < 192; ++bin) {
-        const std::int64_t here = known.textures[level][static_cast<std::size_t>(bin)];
-        if (5 * (below + here) >= all) {
-          const std::int64_t within =
-              std::min<std::int64_t>(64 * (all / 5 - std::min(below, all / 5)) / here, 63);
-          const std::int64_t texture = ((64 * (8 + bin % 8) + within) << (bin / 8)) / 512;
-          by_segment[level] = static_cast<int>(std::min<std::int64_t>((texture + 70) / 141, 4096));
-          break;
-        }
-        below += here;
+      const int fine = sigma_of(known.textures[level]);
+      const int coarse = sigma_of(known.coarse_textures[level]);
+      by_segment[level] = fine;
+      if (fine >= 0 && coarse >= 0) {
+        const int joined =
+            std::max(fine, std::min(4 * (coarse - fine), static_cast<int>(1.75 * coarse - fine)));
+        by_segment[level] = std::min(joined, 4096);
       }
     }
     std::vector<int> filled = by_segment;
@@ -435,7 +473,7 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
     samples.push_back(picture[c].samples);
     for (int& sample : samples.back().at)
       sample *= unit;
-    noise.push_back(noise_of(samples[c], known_[c]));
+    noise.push_back(noise_of(picture[c], samples[c], known_[c]));
   }
   if (pictures_ != 0) find_motion(samples[0], noise[0]);
   for (std::size_t c = 0; c < picture.size(); ++c) {

@@ -52,6 +52,7 @@ class ReferenceDenoiser {
     Grid estimate;
     Grid weight;
     std::vector<std::vector<std::int64_t>> textures;  // counts by level and bin
+    std::vector<std::vector<std::int64_t>> coarse_textures;
   };
   struct Motion {
     int x = 0;  // eighths of a sample
@@ -59,7 +60,8 @@ class ReferenceDenoiser {
     friend bool operator==(const Motion&, const Motion&) = default;
   };
 
-  [[nodiscard]] Noise noise_of(const Grid& samples, Known& known) const;
+  [[nodiscard]] Noise noise_of(const GridComponent& component, const Grid& samples,
+                               Known& known) const;
   void find_motion(const Grid& luma, const Noise& noise);
   [[nodiscard]] Motion motion_at(int x, int y, const GridComponent& component) const;
 

@@ -105,7 +105,8 @@ TEST_F(CudaDenoise, StillPannedFastHardAndCutScenes) {
   const ImageDesc desc{PixelFormat::i420, 240, 144};
   for (const Scene& scene :
        {Scene{0, 0, 3}, Scene{9.6, -5.2, 2}, Scene{-26, 13, 1}, Scene{0, 0, 0}, Scene{3, 3, 60},
-        Scene{1.5, 0.6, 2, 5}, Scene{0, 2, 0.5}, Scene{-0.25, 0, 6}, Scene{40, 0, 1}}) {
+        Scene{1.5, 0.6, 2, 5}, Scene{0, 2, 0.5}, Scene{-0.25, 0, 6}, Scene{40, 0, 1},
+        Scene{0, 0, 3, 1000, true}, Scene{2.3, -1.1, 3, 5, true}}) {
     SCOPED_TRACE(std::to_string(scene.dx) + " " + std::to_string(scene.dy) + " " +
                  std::to_string(scene.sigma));
     Pair({}, desc, showing(scene)).expect_same(9);

@@ -5,7 +5,9 @@
 #include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "src/common/base64.h"
 #include "src/denoise/noise_estimate.h"
 #include "src/format/layout.h"
 #include "tests/denoise/denoise_pictures.h"
@@ -41,7 +43,8 @@ int count_wrong(const std::vector<Grid>& expected, const ConstImageView& view, i
 /// Frames of a scene, one after another.
 class Scene {
  public:
-  Scene(double dx, double dy, double sigma) : scene_{dx, dy, sigma}, random_(7) {}
+  Scene(double dx, double dy, double sigma) : Scene(test::Scene{dx, dy, sigma}) {}
+  explicit Scene(const test::Scene& scene) : scene_(scene), random_(7) {}
 
   /// Writes the next frame; noise of it is left out where `noise` is false.
   void next(const ImageView& out, bool noise = true) {
@@ -156,6 +159,14 @@ TEST(Denoise, StillPannedFastAndHardContentEqualsTheDefinition) {
     expect_defined({}, desc, Scene(dx, dy, sigma), 6, 1, 0, false);
 }
 
+TEST(Denoise, NoiseThatNeighboursShareEqualsTheDefinition) {
+  for (const PixelFormat format : {PixelFormat::i420, PixelFormat::p010_10le, PixelFormat::bgr}) {
+    for (const double speed : {0.0, 2.3})
+      expect_defined({}, {format, 161, 115}, Scene({speed, -speed / 2, 3, 1000, true}), 8, 2, 0,
+                     false);
+  }
+}
+
 TEST(Denoise, CutsFlickerAndFlatFramesEqualTheDefinition) {
   const ImageDesc desc{PixelFormat::y42b, 70, 50};
   const auto filter = make_cpu_filter(DenoiseParams{}, {1});
@@ -226,6 +237,30 @@ TEST(Denoise, ASavedStateGoesOnWithTheSameBytes) {
   }
 }
 
+/// States of version 1 have no coarse textures, and no frame has given any after the first picture.
+TEST(Denoise, AStateOfTheVersionBeforeIsRead) {
+  const ImageDesc desc{PixelFormat::i420, 83, 57};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Scene scene(0.8, 0.3, 3);
+  Image frame(desc);
+  FrameContext context;
+  scene.next(frame.view());
+  filter->submit(frame.view(), frame.view(), context);
+  const std::string state = filter->save();
+  nlohmann::json old = nlohmann::json::parse(state);
+  old["version"] = 1;
+  for (nlohmann::json& component : old["frames"]["components"]) {
+    std::optional<std::string> noise = base64_bytes(component["noise"].get<std::string>());
+    ASSERT_TRUE(noise);
+    noise->resize(noise->size() / 2);
+    component["noise"] = base64_text(*noise);
+  }
+  filter->reset();
+  filter->load(old.dump());
+  EXPECT_EQ(filter->save(), state);
+}
+
 TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
   const ImageDesc desc{PixelFormat::gray8, 20, 20};
   const auto filter = make_cpu_filter(DenoiseParams{}, {1});
@@ -254,8 +289,9 @@ TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
     return text.replace(at, from.size(), to);
   };
   refused("[]", "state");
-  refused("{\"version\":1}", "state cannot be read");
-  refused(with("\"version\":1", "\"version\":2"), "version 2, must be 1");
+  refused("{\"version\":2}", "state cannot be read");
+  refused(with("\"version\":2", "\"version\":1"), "its noise has the wrong size");
+  refused(with("\"version\":2", "\"version\":3"), "version 3, must be 2 or 1");
   refused(with("[20,20]", "[20,21]"), "must be of \"gray8\" [20,20]");
   refused(with("\"estimate\":\"", "\"estimate\":\"AAAA"), "wrong size");
   refused(with("\"estimate\":\"", "\"estimate\":\"!"), "base64");
@@ -330,6 +366,19 @@ TEST(Denoise, NoiseOfStillScenesFallsToAThird) {
                  if (i < 20) return;
                  EXPECT_LT(rms(out, clean), rms(in, clean) / 3) << i;
                });
+}
+
+/// The noise of cameras, whose colours are interpolated between samples.
+TEST(Denoise, NoiseThatNeighboursShareFalls) {
+  const ImageDesc desc{PixelFormat::i420, 192, 128};
+  for (const double speed : {0.0, 1.5}) {
+    const Scene scene({speed, 0.6 * speed, 3, 1000, true});
+    filter_scene({}, scene, scene, desc, 30,
+                 [](int i, const auto& in, const auto& out, const auto& clean) {
+                   if (i < 20) return;
+                   EXPECT_LT(rms(out, clean), 0.75 * rms(in, clean)) << i;
+                 });
+  }
 }
 
 TEST(Denoise, NoiseOfPannedScenesFallsByHalfWithoutABlur) {

@@ -165,6 +165,18 @@ TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
     const NoiseBlock a = fast.noise_block(samples.row(), samples.stride());
     EXPECT_EQ(a.level, block_level(samples.row(), samples.stride()));
     EXPECT_EQ(a.texture, block_texture(samples.row(), samples.stride()));
+    Samples16 then(kNoiseBlock, kNoiseBlock, 0, kSampleMost, seed + 100);
+    for (int y = 0; seed == 2 && y < kNoiseBlock; ++y)
+      for (int x = 0; x < kNoiseBlock; ++x)
+        samples.row(y)[x] = static_cast<std::int16_t>(kSampleMost - (then.row(y)[x] = 0));
+    // Over two samples the largest differences.
+    for (int y = 0; seed == 3 && y < kNoiseBlock; ++y)
+      for (int x = -2; x < kNoiseBlock + 2; ++x)
+        samples.row(y)[x] = static_cast<std::int16_t>((x / 2 + y / 2) % 2 == 0 ? kSampleMost : 0);
+    const CoarseSums b =
+        fast.coarse_sums(samples.row(), samples.stride(), then.row(), then.stride());
+    EXPECT_EQ(b.spread, block_spread(samples.row(), samples.stride()));
+    EXPECT_EQ(b.change, block_change(samples.row(), samples.stride(), then.row(), then.stride()));
   }
   for (const int n : kWidths) {
     Samples16 samples(2 * n, 2, 0, kSampleMost, 4);

@@ -130,10 +130,12 @@ void PictureSequence::load(const Picture& picture, std::size_t component) {
       }
       if (component == 0) motion_.shrink_luma(samples, unit);
       if (!measured || !is_noise_turn(unit, pictures_) || last - first < kNoiseBlock) continue;
-      const std::int16_t* const row = samples.row(first);
-      const std::ptrdiff_t step = samples.stride();
-      for (int x = 0; x + kNoiseBlock <= samples.width(); x += 2 * kNoiseBlock)
-        found.add(loops_.noise_block(row + x, step));
+      for (int x = 0; x + kNoiseBlock <= samples.width(); x += 2 * kNoiseBlock) {
+        const NoiseBlock block = loops_.noise_block(samples.row(first) + x, samples.stride());
+        if (!NoiseEstimate::counts(block)) continue;
+        found.add(block);
+        if (pictures_ != 0) found.add_coarse(block.level, coarse_of(component, x, first));
+      }
     }
   });
   if (!measured) {
@@ -146,6 +148,22 @@ void PictureSequence::load(const Picture& picture, std::size_t component) {
     each.noise.clear();
   }
   noise_[component] = noise.finish_frame();
+}
+
+/// Coarse texture of the noise block at (x, y), with the estimate where the last picture's motion
+/// points.
+int PictureSequence::coarse_of(std::size_t component, int x, int y) const {
+  const ComponentShape& at = components_[component];
+  const Plane<std::int16_t>& samples = samples_[component];
+  const Knowledge& known = known_[component];
+  const Vector vector = field_.at(x / (kBlock >> at.shift_x), y / side(component));
+  const int then_x = block_before(x, phases_of(vector.x, at.shift_x), at.columns);
+  const int then_y = block_before(y, phases_of(vector.y, at.shift_y), at.rows);
+  const CoarseSums sums =
+      loops_.coarse_sums(samples.row(y) + x, samples.stride(), known.estimate.row(then_y) + then_x,
+                         known.estimate.stride());
+  const std::uint8_t weight = known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
+  return coarse_texture(sums.spread, sums.change, weight_tables().certainty[weight]);
 }
 
 /// Starts from the first picture.

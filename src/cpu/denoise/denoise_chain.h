@@ -85,6 +85,7 @@ class PictureSequence {
   [[nodiscard]] int side(std::size_t component) const;
   [[nodiscard]] int block_rows() const;
   void load(const Picture& picture, std::size_t component);
+  [[nodiscard]] int coarse_of(std::size_t component, int x, int y) const;
   void start(const Picture& picture);
   void go_on(const Picture& picture);
   void estimate(const Picture& picture, int begin, int end, Scratch& scratch);

@@ -385,6 +385,37 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
   }
 }
 
+/// Columns of second differences are the lower four lanes; they need 32 bits along y only.
+CoarseSums coarse_sums(const std::int16_t* first, std::ptrdiff_t stride, const std::int16_t* then,
+                       std::ptrdiff_t then_stride) {
+  const hn::CappedTag<std::int16_t, kNoiseBlock> d;
+  const hn::RepartitionToWide<decltype(d)> d32;
+  const hn::Half<decltype(d)> half;
+  if constexpr (hn::MaxLanes(d) < kNoiseBlock) {
+    return scalar_denoise_rows().coarse_sums(first, stride, then, then_stride);
+  } else {
+    auto change = hn::Zero(d32);
+    auto more = change;
+    hn::Vec<decltype(d32)> second[kNoiseBlock];
+    for (int y = 0; y < kNoiseBlock; ++y) {
+      const std::int16_t* const row = first + y * stride;
+      const auto here = hn::LoadU(d, row);
+      const auto middle = hn::LoadU(d, row + 2);
+      const auto across = hn::Add(hn::Sub(here, middle), hn::Sub(hn::LoadU(d, row + 4), middle));
+      second[y] = hn::PromoteTo(d32, hn::LowerHalf(half, across));
+      const auto changed = hn::Abs(hn::Sub(here, hn::LoadU(d, then + y * then_stride)));
+      change = hn::ReorderWidenMulAccumulate(d32, changed, hn::Set(d, 1), change, more);
+    }
+    auto spread = hn::Zero(d32);
+    for (int y = 2; y + 2 < kNoiseBlock; ++y) {
+      spread = hn::Add(spread, hn::Abs(hn::Sub(hn::Sub(second[y - 2], second[y]),
+                                               hn::Sub(second[y], second[y + 2]))));
+    }
+    return {hn::GetLane(hn::SumOfLanes(d32, spread)),
+            hn::GetLane(hn::SumOfLanes(d32, hn::Add(change, more)))};
+  }
+}
+
 /// Sums of neighbouring lanes: those of the first vector, then those of the second.
 HWY_INLINE hn::Vec<DU> pair_sums(V first, V second) {
 #if HWY_TARGET == HWY_AVX2
@@ -1014,6 +1045,7 @@ DenoiseRows target_denoise_rows() {
           load,
           store,
           noise_block,
+          coarse_sums,
           halve,
           copy_rows,
           difference,

@@ -41,6 +41,11 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
   return {block_level(first, stride), block_texture(first, stride)};
 }
 
+CoarseSums coarse_sums(const std::int16_t* first, std::ptrdiff_t stride, const std::int16_t* then,
+                       std::ptrdiff_t then_stride) {
+  return {block_spread(first, stride), block_change(first, stride, then, then_stride)};
+}
+
 void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
   for (std::size_t i = 0; i < n; ++i) {
     const int sum = above[2 * i] + above[2 * i + 1] + below[2 * i] + below[2 * i + 1];
@@ -217,13 +222,11 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 }  // namespace
 
 const DenoiseRows& scalar_denoise_rows() {
-  static const DenoiseRows rows{kScalarTarget, load,        store,
-                                noise_block,   halve,       copy_rows,
-                                difference,    differences, moved_differences,
-                                slopes,        interpolate, move_weights,
-                                lighten,       deviations,  changes,
-                                join,          update,      smooth,
-                                blend};
+  static const DenoiseRows rows{
+      kScalarTarget, load,        store,        noise_block, coarse_sums,
+      halve,         copy_rows,   difference,   differences, moved_differences,
+      slopes,        interpolate, move_weights, lighten,     deviations,
+      changes,       join,        update,       smooth,      blend};
   return rows;
 }
 
