@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include <cuda_fp16.h>
 
 #include "cuda/denoise/denoise_samples.cuh"
@@ -16,6 +18,10 @@ constexpr int kAcross = 2 * kReach + 1;
 constexpr int kStripColumns = (kLanes - 2) * kFour;
 constexpr int kMostStripRows = 32;
 constexpr int kLeastStripRows = 8;
+/// Rows of motion blocks that a strip and the rows around it reach.
+constexpr int kBlocksDown = 4;
+static_assert((denoise::kBlock + kMostStripRows + 2 * kReach - 2) / denoise::kBlock < kBlocksDown);
+static_assert((denoise::kBlock + kMostStripRows + 4 * kReach - 4) / denoise::kBlock < kBlocksDown);
 /// Least strips, of a warp each, that a multiprocessor holds at a time: other warps hide the
 /// latency of a row's loads.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
@@ -114,6 +120,13 @@ struct Sums {
   __half2 magnitudes[2];
 };
 
+/// Address of row y of a plane whose rows are `bytes` apart.
+template <typename T>
+__device__ __forceinline__ T* row_at(T* first, int y, int bytes) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) + wide_product(y, bytes));
+}
+
 /// Row or column of the motion block that a row or column of a component belongs to.
 __device__ __forceinline__ int block_of(int place, int shift) {
   return static_cast<int>(static_cast<unsigned>(place << shift) / denoise::kBlock);
@@ -145,7 +158,8 @@ class Strip {
   };
 
   __device__ __forceinline__ void find_places();
-  __device__ __forceinline__ void find_vector(int y);
+  __device__ __forceinline__ void find_blocks();
+  __device__ __forceinline__ void choose_planes(int y);
   __device__ __forceinline__ void load(int row, Loaded<kSource>& loaded);
   __device__ __forceinline__ Pair codes_of(const Loaded<kSource>& loaded, int pair) const;
   __device__ __forceinline__ void find(const Loaded<kSource>& loaded, Known& known,
@@ -174,13 +188,16 @@ class Strip {
   std::uint32_t code_selectors_[2];  ///< byte selectors for __byte_perm: bytes of a pair of codes
   std::uint32_t pair_selectors_[2];  ///< byte selectors of a pair of estimates
   std::uint32_t weight_selector_;
-  bool interleaved_ = false;
-  int stride_;  ///< stride of the codes
+  int strides_[kParts];  ///< strides of the codes
   std::int16_t* next_estimates_[kParts];
   std::uint8_t* next_weights_[kParts];
   bool stores_;  ///< the lane has columns to store
   std::uint32_t most_;
-  int vector_row_ = -1;
+  /// Motion blocks of the lane's columns, down the strip.
+  int first_block_;          ///< row of the first one
+  std::uint32_t moved_ = 0;  ///< a bit for each that has moved
+  Pair drifts_[kBlocksDown / 2] = {};
+  int block_ = -1;  ///< the one that is worked on
   Pair drift_ = 0;
 };
 
@@ -196,13 +213,14 @@ __device__ __forceinline__ Strip<kSlots, kSource, kPlace>::Strip(const DenoisePi
       y_(static_cast<int>(blockIdx.y) * rows >> component_.shift_y),
       rows_(min(rows >> component_.shift_y, component_.in.rows - y_)),
       shared_(shared),
-      stride_(static_cast<int>(component_.in.stride)),
       stores_(lane_ != 0 && lane_ != kLanes - 1 && x_ < component_.in.columns),
       most_(static_cast<std::uint32_t>(picture.most) * 0x01010101U) {
   find_places();
+  find_blocks();
 #pragma unroll
   for (int k = 0; k < kParts; ++k) {
     const KnownPlanes& next = picture.components[number + k].next;
+    strides_[k] = static_cast<int>(picture.components[number + k].in.stride);
     next_estimates_[k] = next.estimate.first + x_;
     next_weights_[k] = next.weight.first + x_;
   }
@@ -237,19 +255,23 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_places() {
   }
   if constexpr (kSource == Source::words && kHalved) {
     const Samples<const std::uint8_t>& other = picture_.components[number_ + 1].in;
-    interleaved_ = in.step == 2;
-    if (interleaved_) {
-      // A word has samples of both components in turn.
+    // Codes come by two loads of two bytes: one for each component, or one for each column where
+    // the samples of both components take turns. Byte 2 of the first load's word is 0.
+    const auto zero_pair = [](int left, int right) {
+      constexpr unsigned kZero = 2;
+      return static_cast<std::uint32_t>(left | right << 8) | kZero << 4 | kZero << 12;
+    };
+    if (in.step == 2) {
       const int second = other.first > in.first ? 1 : 0;
       codes_[0] = (second == 1 ? in.first : other.first) + 2 * column_;
-      codes_[1] = codes_[0];
-      code_selectors_[0] = byte_pair(2 * place[0] + 1 - second, 2 * place[1] + 1 - second);
-      code_selectors_[1] = byte_pair(2 * place[0] + second, 2 * place[1] + second);
+      codes_[1] = codes_[0] + 2;
+      code_selectors_[0] = zero_pair(4 * place[0] + 1 - second, 4 * place[1] + 1 - second);
+      code_selectors_[1] = zero_pair(4 * place[0] + second, 4 * place[1] + second);
     } else {
       codes_[0] = in.first + column_;
       codes_[1] = other.first + column_;
-      code_selectors_[0] = byte_pair(place[0], place[1]);
-      code_selectors_[1] = code_selectors_[0];
+      code_selectors_[0] = zero_pair(place[0], place[1]);
+      code_selectors_[1] = zero_pair(4 + place[0], 4 + place[1]);
     }
   } else if constexpr (kSource == Source::words) {
     codes_[0] = in.first + column_;
@@ -268,19 +290,38 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_places() {
   }
 }
 
-/// Selects the planes that have the known estimates of the lane's samples in a row: those of moved
+/// Finds which motion blocks have moved, and their drifts, for the whole strip: its loads wait once
+/// and not at each block.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_blocks() {
+  first_block_ = block_of(nearest_place(y_ - kReach, component_.in.rows), component_.shift_y);
+  const int column = block_of(column_, component_.shift_x);
+#pragma unroll
+  for (int k = 0; k < kBlocksDown; ++k) {
+    const int block =
+        min(first_block_ + k, picture_.block_rows - 1) * picture_.block_columns + column;
+    static_assert(sizeof(denoise::Vector) == sizeof(std::uint32_t));
+    const auto vector = reinterpret_cast<const std::uint32_t*>(picture_.vectors)[block];
+    if (vector != 0) moved_ |= 1U << k;
+    if constexpr (!kHalved) {
+      if (number_ == 0) {
+        drifts_[k / 2] |= static_cast<Pair>(static_cast<std::uint16_t>(picture_.drifts[block]))
+                          << (k % 2 * 16);
+      }
+    }
+  }
+}
+
+/// Chooses the planes that have the known estimates of the lane's samples in a row: those of moved
 /// blocks where their block has moved.
 template <Slots kSlots, Source kSource, Place kPlace>
-__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_vector(int y) {
-  const int row = block_of(y, component_.shift_y);
-  if (row == vector_row_) return;
-  vector_row_ = row;
-  const int block = row * picture_.block_columns + block_of(column_, component_.shift_x);
-  const bool moved = picture_.vectors[block] != denoise::Vector{0, 0};
-  if constexpr (!kHalved) {
-    const int drift = number_ == 0 ? picture_.drifts[block] : 0;
-    drift_ = twice(static_cast<std::uint16_t>(drift));
-  }
+__device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::choose_planes(int y) {
+  const int block = block_of(y, component_.shift_y) - first_block_;
+  if (block == block_) return;
+  block_ = block;
+  const bool moved = (moved_ >> block & 1U) != 0;
+  if constexpr (!kHalved)
+    drift_ = __byte_perm(drifts_[0], drifts_[1], 0x1010U + 0x2222U * static_cast<unsigned>(block));
 #pragma unroll
   for (int k = 0; k < kParts; ++k) {
     const DenoiseComponent& component = picture_.components[number_ + k];
@@ -296,47 +337,43 @@ template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::load(int row,
                                                                      Loaded<kSource>& loaded) {
   const int y = nearest_place(y_ + row, component_.in.rows);
-  find_vector(y);
+  choose_planes(y);
   if constexpr (!kHalved) loaded.drift = drift_;
-  const auto number_row = static_cast<std::ptrdiff_t>(y) * component_.known.estimate.pitch;
-  const auto weight_row = static_cast<std::ptrdiff_t>(y) * component_.known.weight.pitch;
+  constexpr auto kNumber = static_cast<int>(sizeof(std::int16_t));
+  const int number_pitch = component_.known.estimate.pitch * kNumber;
+  const int weight_pitch = component_.known.weight.pitch;
   if constexpr (kHalved) {
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
-      loaded.estimates[k] = *reinterpret_cast<const Pair*>(estimates_[k] + number_row);
-      loaded.weights[k] = *reinterpret_cast<const std::uint16_t*>(weights_[k] + weight_row);
+      loaded.estimates[k] = *reinterpret_cast<const Pair*>(row_at(estimates_[k], y, number_pitch));
+      loaded.weights[k] =
+          *reinterpret_cast<const std::uint16_t*>(row_at(weights_[k], y, weight_pitch));
     }
   } else {
-    const auto four = *reinterpret_cast<const uint2*>(estimates_[0] + number_row);
+    const auto four = *reinterpret_cast<const uint2*>(row_at(estimates_[0], y, number_pitch));
     loaded.estimates[0] = four.x;
     loaded.estimates[1] = four.y;
-    loaded.weights[0] = *reinterpret_cast<const std::uint32_t*>(weights_[0] + weight_row);
+    loaded.weights[0] =
+        *reinterpret_cast<const std::uint32_t*>(row_at(weights_[0], y, weight_pitch));
   }
-  const std::ptrdiff_t code_row = static_cast<std::ptrdiff_t>(y) * stride_;
   if constexpr (kSource == Source::single) {
     const denoise::Words words = picture_.in_words;
-    const std::uint8_t* const first = codes_[0] + code_row;
-    const std::uint8_t* second = first;
-    if constexpr (kHalved) {
-      const Samples<const std::uint8_t>& other = picture_.components[number_ + 1].in;
-      second = other.first + y * other.stride;
-    }
+    const std::uint8_t* rows[kParts];
+    rows[0] = row_at(codes_[0], y, strides_[0]);
+    if constexpr (kHalved)
+      rows[1] = row_at(picture_.components[number_ + 1].in.first, y, strides_[1]);
 #pragma unroll
     for (int i = 0; i < kFour; ++i) {
-      const std::uint8_t* const at = (i < kOwn ? first : second) + offsets_[i];
+      const std::uint8_t* const at = rows[i / kOwn] + offsets_[i];
       loaded.codes[i] = words.depth == 8 ? at[0] : at[0] | static_cast<unsigned>(at[1]) << 8;
     }
   } else if constexpr (kHalved) {
-    if (interleaved_) {
-      loaded.codes[0] = *reinterpret_cast<const std::uint32_t*>(codes_[0] + code_row);
-      loaded.codes[1] = loaded.codes[0];
-    } else {
-      const std::ptrdiff_t other_row = y * picture_.components[number_ + 1].in.stride;
-      loaded.codes[0] = *reinterpret_cast<const std::uint16_t*>(codes_[0] + code_row);
-      loaded.codes[1] = *reinterpret_cast<const std::uint16_t*>(codes_[1] + other_row);
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      loaded.codes[k] = *reinterpret_cast<const std::uint16_t*>(row_at(codes_[k], y, strides_[k]));
     }
   } else {
-    loaded.codes[0] = *reinterpret_cast<const std::uint32_t*>(codes_[0] + code_row);
+    loaded.codes[0] = *reinterpret_cast<const std::uint32_t*>(row_at(codes_[0], y, strides_[0]));
   }
 }
 
@@ -354,7 +391,7 @@ Strip<kSlots, kSource, kPlace>::codes_of(const Loaded<kSource>& loaded, int pair
     }
     return left | right << 16;
   } else {
-    return __byte_perm(loaded.codes[kHalved ? pair : 0], 0, code_selectors_[pair]);
+    return __byte_perm(loaded.codes[0], kHalved ? loaded.codes[1] : 0U, code_selectors_[pair]);
   }
 }
 
@@ -475,18 +512,20 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::store(int y,
                                                                       std::uint32_t weights) const {
   if (!stores_) return;
   // Rows are padded, so that a lane may store all four columns.
-  const auto number_row = static_cast<std::ptrdiff_t>(y) * component_.next.estimate.pitch;
-  const auto weight_row = static_cast<std::ptrdiff_t>(y) * component_.next.weight.pitch;
+  constexpr auto kNumber = static_cast<int>(sizeof(std::int16_t));
+  const int number_pitch = component_.next.estimate.pitch * kNumber;
+  const int weight_pitch = component_.next.weight.pitch;
   if constexpr (kHalved) {
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
-      *reinterpret_cast<Pair*>(next_estimates_[k] + number_row) = estimates[k];
-      *reinterpret_cast<std::uint16_t*>(next_weights_[k] + weight_row) =
+      *reinterpret_cast<Pair*>(row_at(next_estimates_[k], y, number_pitch)) = estimates[k];
+      *reinterpret_cast<std::uint16_t*>(row_at(next_weights_[k], y, weight_pitch)) =
           static_cast<std::uint16_t>(weights >> (16 * k));
     }
   } else {
-    *reinterpret_cast<uint2*>(next_estimates_[0] + number_row) = uint2{estimates[0], estimates[1]};
-    *reinterpret_cast<std::uint32_t*>(next_weights_[0] + weight_row) = weights;
+    *reinterpret_cast<uint2*>(row_at(next_estimates_[0], y, number_pitch)) =
+        uint2{estimates[0], estimates[1]};
+    *reinterpret_cast<std::uint32_t*>(row_at(next_weights_[0], y, weight_pitch)) = weights;
   }
 }
 
@@ -553,10 +592,9 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::walk(bool first)
   load(-kReach, walk.next);
 #pragma unroll 1
   for (int row = 0; row < total; ++row) {
-    const Loaded<kSource> loaded = walk.next;
-    if (row + 1 < total) load(row + 1 - kReach, walk.next);
     __half2 added[2];
-    find(loaded, walk.known[kReach], added);
+    find(walk.next, walk.known[kReach], added);
+    if (row + 1 < total) load(row + 1 - kReach, walk.next);
 #pragma unroll
     for (int p = 0; p < 2; ++p) {
       const __half2 leaving = walk.deviations[0][p];

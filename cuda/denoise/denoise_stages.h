@@ -18,6 +18,18 @@ namespace equalux::cuda {
 /// Most components of a picture.
 inline constexpr int kMostComponents = 3;
 
+/// Product in 64 bits. On a GPU it is one instruction, where the compiler takes five for a factor
+/// that it knows not to be below 0.
+EQUALUX_HD std::int64_t wide_product(int a, int b) {
+#ifdef __CUDA_ARCH__
+  std::int64_t product = 0;
+  asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+#else
+  return static_cast<std::int64_t>(a) * b;
+#endif
+}
+
 /// Plane of whole numbers in device memory.
 template <typename Number>
 struct NumberPlane {
@@ -26,7 +38,7 @@ struct NumberPlane {
   int columns = 0;
   int rows = 0;
 
-  EQUALUX_HD Number* row(int y) const { return first + static_cast<std::ptrdiff_t>(y) * pitch; }
+  EQUALUX_HD Number* row(int y) const { return first + wide_product(y, pitch); }
 };
 
 /// Estimates of a component's samples, and the number of frames that each averages.

@@ -69,7 +69,10 @@ EQUALUX_HD bool is_well_explained(int difference, int certainty, int sigma) {
 /// Limit of a difference in the drift of a block: 3/4 of the noise of a sample and its estimate
 /// together; 0 where the block has no estimate.
 EQUALUX_HD int drift_limit(int certainty, int sigma) {
-  return certainty == 0 ? 0 : 192 * sigma / certainty;
+  // Without signs a division takes fewer instructions.
+  return certainty == 0 ? 0
+                        : static_cast<int>(192U * static_cast<unsigned>(sigma) /
+                                           static_cast<unsigned>(certainty));
 }
 
 /// Drift of a block, the brightness it has gained, from the sum of limited differences of a window:
