@@ -205,7 +205,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   frame_.yuv = YuvFloats::of(frame_.weights, samples * kGainScale * kChromaScale);
   frame_.code_base = kCodeBase + static_cast<float>(frame_.weights.luma_offset);
   frame_.yuv_codes = YuvCodeFloats::of(frame_.weights);
-  frame_.zeros_value =
+  frame_.padding_value =
       yuv ? yuv_value(frame_.weights, 0, value_above_luma(frame_.weights, 0, 0)) : 0;
   frame_.height = static_cast<std::uint32_t>(desc.height);
   frame_.samples = static_cast<std::uint32_t>(desc.width) * frame_.height;
@@ -347,7 +347,7 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   p.by_columns = FastDivisor::of(p.columns);
   p.parts = p.columns * lines;
   const std::uint32_t chunks = (p.parts + parts - 1) / parts;
-  p.zeros = chunks * chunk_samples - lines * cells * samples;
+  p.padding = chunks * chunk_samples - lines * cells * samples;
 
   const std::uint32_t warps_each = launch.block / kLanes;
   p.collects_curve = collects_ && !p.fixed_curve;
@@ -358,9 +358,9 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   p.workers = std::clamp((chunks + warps_each - 1) / warps_each, 1U, most - keepers);
   const unsigned grid = p.workers + keepers;
   const std::uint32_t warps = p.workers * warps_each;
-  p.rounds = chunks / warps;
-  p.rest = chunks % warps;
-  check_counts(p.workers, std::uint64_t{p.rounds + 1} * warps_each * chunk_samples);
+  p.chunks_of_warp = chunks / warps;
+  p.longer_warps = chunks % warps;
+  check_counts(p.workers, std::uint64_t{p.chunks_of_warp + 1} * warps_each * chunk_samples);
   p.step = {warps * parts / p.columns, warps * parts % p.columns};
   look_ahead(p.tone, stream);
   p.excludes = excluded_.active();

@@ -132,9 +132,9 @@ __device__ __forceinline__ void scan_counts(const FusedParams& p, GridHistogram&
   std::uint32_t sum = 0;
   if (thread < kScanThreads) {
     counts = await_grid(histogram, thread);
-    // Pixels of chunks beyond the right edge were counted as zeros.
-    if (p.zeros_value == 2 * thread) counts.x -= p.zeros;
-    if (p.zeros_value == 2 * thread + 1) counts.y -= p.zeros;
+    // Samples of chunks beyond the right edge were counted, too.
+    if (p.padding_value == 2 * thread) counts.x -= p.padding;
+    if (p.padding_value == 2 * thread + 1) counts.y -= p.padding;
     s.present[2 * thread] = counts.x != 0 ? 1 : 0;
     s.present[2 * thread + 1] = counts.y != 0 ? 1 : 0;
     if (p.excludes) leave_out(p, excluded, thread, counts);

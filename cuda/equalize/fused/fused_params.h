@@ -119,14 +119,14 @@ struct FusedParams {
   std::uint32_t parts = 0;    ///< parts of the frame with Access::flat, else chunks
   std::uint32_t columns = 0;  ///< parts or chunks of a line
   std::uint32_t workers = 0;  ///< blocks that have chunks; over time one more keeps the history
-  std::uint32_t rounds = 0;   ///< chunks of each of their warps
-  std::uint32_t rest = 0;     ///< number of warps that have one chunk more
-  ChunkStep step;             ///< from a warp's chunk to its next one, in chunks or parts
-  std::uint32_t samples = 0;  ///< counted samples of the frame
-  double per_sample = 0;      ///< 1 / samples
-  std::uint32_t zeros = 0;    ///< counted samples of chunks that the frame does not have
-  int zeros_value = 0;        ///< value of those samples
-  bool excludes = false;      ///< the state has excluded samples, which are not part of the curve
+  std::uint32_t chunks_of_warp = 0;  ///< chunks of each of their warps
+  std::uint32_t longer_warps = 0;    ///< number of warps that have one chunk more
+  ChunkStep step;                    ///< from a warp's chunk to its next one, in chunks or parts
+  std::uint32_t samples = 0;         ///< counted samples of the frame
+  double per_sample = 0;             ///< 1 / samples
+  std::uint32_t padding = 0;         ///< counted samples of chunks that the frame does not have
+  int padding_value = 0;             ///< value of those samples
+  bool excludes = false;  ///< the state has excluded samples, which are not part of the curve
   bool interlaced = false;
   bool has_partial_cells = false;  ///< some chroma samples cover less luma than others
   bool lacks_rows = false;         ///< some cells lack a row

@@ -35,7 +35,7 @@ class WarpSlots {
         slots_(ring + threadIdx.x / kLanes * (kConfig.slots * kChunkBytes)),
         lane_(static_cast<int>(threadIdx.x) % kLanes),
         first_(threadIdx.x / kLanes * p.workers + blockIdx.x) {
-    const auto most = static_cast<int>(p.rounds + (first_ < p.rest ? 1 : 0));
+    const auto most = static_cast<int>(p.chunks_of_warp + (first_ < p.longer_warps ? 1 : 0));
     count_ = blockIdx.x < p.workers ? most : 0;
   }
 
