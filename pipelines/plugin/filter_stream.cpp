@@ -36,6 +36,17 @@ void read_info(GstCaps* caps, GstVideoInfo& info) {
   throw Error(ExitCode::bad_input, std::string("caps cannot be read: ") + text.get());
 }
 
+/// Returns true where frames differ in nothing but their rate and the shape of their pixels, which
+/// no filter looks at.
+bool same_frames(GstVideoInfo before, const GstVideoInfo& after) {
+  before.fps_n = after.fps_n;
+  before.fps_d = after.fps_d;
+  before.par_n = after.par_n;
+  before.par_d = after.par_d;
+  before.flags = after.flags;  // of a rate that varies
+  return gst_video_info_is_equal(&before, &after) != FALSE;
+}
+
 int as_int(guint value) {
   constexpr guint kMost = std::numeric_limits<int>::max();
   return static_cast<int>(value < kMost ? value : kMost);
@@ -253,12 +264,20 @@ bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
     return false;
   }
   refused_ = {};
+  const GstVideoInfo in_before = info_;
+  const GstVideoInfo out_before = out_info_;
+  const bool in_cuda_memory_before = in_cuda_memory_;
   const bool taken = guarded([&] {
+                       read_caps(in, out);
+                       if (queue_ && in_cuda_memory_ == in_cuda_memory_before &&
+                           same_frames(in_before, info_) && same_frames(out_before, out_info_)) {
+                         tell_latency();  // and the filter keeps its memory of earlier frames
+                         return GST_FLOW_OK;
+                       }
                        {
-                         const CudaScope current = scope();
+                         const CudaScope current(in_cuda_memory_before ? cuda_.get() : nullptr);
                          queue_.reset();
                        }
-                       read_caps(in, out);
                        seen_settings_ = element_->changes->settings.load();
                        settings_ = settings_of(element_);
                        take_recipe();
@@ -332,6 +351,12 @@ void FilterStream::build(const ImageDesc& desc) {
   GST_INFO_OBJECT(element_, "%dx%d %s on %s", desc.width, desc.height,
                   std::string(to_string(desc.format)).c_str(), used.c_str());
 
+  tell_latency();
+}
+
+/// Says what queue-depth costs at the rate of the caps, where that changed.
+void FilterStream::tell_latency() {
+  const std::size_t depth = settings_.queue_depth;
   const bool known = GST_VIDEO_INFO_FPS_N(&info_) > 0;
   const GstClockTime latency =
       known ? gst_util_uint64_scale(depth * GST_SECOND,

@@ -57,6 +57,7 @@ class FilterStream {
  private:
   void read_caps(GstCaps* in, GstCaps* out);
   void build(const ImageDesc& desc);
+  void tell_latency();
   [[nodiscard]] AreaProcessor make_processor();
   [[nodiscard]] AreaProcessor make_cpu_area_processor() const;
   void take_recipe();

@@ -155,6 +155,41 @@ TEST(GstPluginFilters, ClaheChangesWhileItRunsAndKeepsItsHistory) {
   EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("tiles is 0,4, must be 1 to 16"));
 }
 
+TEST(GstPluginFilters, AnotherFrameRateOrPixelShapeKeepsTheHistory) {
+  for (const FilterSpec& spec :
+       {FilterSpec{"equalize", {{"temporal-ms", "900"}}},
+        FilterSpec{"clahe", {{"temporal-ms", "900"}}}, FilterSpec{"denoise", {}}}) {
+    SCOPED_TRACE(spec.text());
+    const Stream stream = stream_of(PixelFormat::i420, 160, 96);
+    Harness harness(
+        launch_of(spec.name == "equalize" ? "equalux" : "equalux" + spec.name, spec.options));
+    const auto core = make_cpu_filter(spec, {}, {1});
+    core->configure(stream.desc);
+    std::uint32_t n = 0;
+    const auto three_more = [&](const char* caps) {
+      Stream now = stream_of(PixelFormat::i420, 160, 96);
+      now.caps.reset(gst_caps_make_writable(now.caps.release()));
+      gst_structure_remove_field(gst_caps_get_structure(now.caps.get(), 0), "framerate");
+      const std::string fields =
+          "video/x-raw," + std::string(caps) + ",framerate=" + (n == 3 ? "50/1" : "25/1");
+      const gst::CapsPtr more(gst_caps_from_string(fields.c_str()));
+      now.caps.reset(gst_caps_intersect(now.caps.get(), more.get()));
+      harness.set_caps(now);
+      for (const std::uint32_t end = n + 3; n < end; ++n) {
+        BufferPtr buffer = picture(stream, n);
+        const auto expected = next_of(buffer.get(), stream, *core, stream.desc);
+        EXPECT_EQ(pushed(harness, std::move(buffer), stream), expected) << n << " " << fields;
+      }
+    };
+    three_more("pixel-aspect-ratio=1/1");
+    three_more("pixel-aspect-ratio=1/1");
+    three_more("pixel-aspect-ratio=4/3");
+    // Frames of another kind begin anew.
+    core->reset();
+    three_more("pixel-aspect-ratio=4/3,interlace-mode=mixed");
+  }
+}
+
 /// A word of an option has a number in properties.
 TEST(GstPluginFilters, SaturationIsAutomaticAtMinusOne) {
   const Stream stream = stream_of(PixelFormat::nv12, 160, 96);

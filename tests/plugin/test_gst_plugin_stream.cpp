@@ -129,6 +129,11 @@ TEST(GstPluginStream, LatencyGrowsByTheQueue) {
     harness.push(picture(small(), 0));
     gst_harness_set_upstream_latency(harness.get(), 5 * GST_MSECOND);
     EXPECT_EQ(gst_harness_query_latency(harness.get()), (5 + 40 * depth) * GST_MSECOND);
+    Stream faster = small();
+    faster.caps.reset(gst_caps_copy(faster.caps.get()));
+    gst_caps_set_simple(faster.caps.get(), "framerate", GST_TYPE_FRACTION, 50, 1, nullptr);
+    harness.set_caps(faster);
+    EXPECT_EQ(gst_harness_query_latency(harness.get()), (5 + 20 * depth) * GST_MSECOND);
   }
 }
 
