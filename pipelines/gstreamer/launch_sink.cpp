@@ -148,9 +148,11 @@ class V4l2Sink final : public Sink {
     if (node.error() != 0) {
       const bool missing =
           node.error() == ENOENT || node.error() == ENODEV || node.error() == ENXIO;
+      const bool forbidden = node.error() == EACCES || node.error() == EPERM;
       throw Error(missing ? ExitCode::no_input : ExitCode::cannot_create,
-                  device_ + ": " + system_error_text(node.error()) +
-                      ", must be a video output device" + kV4l2OutputRemedy);
+                  device_ + ": " + system_error_text(node.error()) + ", must be " +
+                      (forbidden ? "one that you may write; equalux doctor says how"
+                                 : "a video output device" + v4l2_output_remedy(device_)));
     }
     const V4l2Output output = set_v4l2_output(node, device_, desc);
     const std::string difference = size_difference(output, desc);

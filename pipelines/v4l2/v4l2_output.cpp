@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
 #include "pipelines/files/partial_file.h"
+#include "src/common/decimal.h"
 
 namespace equalux {
 namespace {
@@ -62,7 +64,7 @@ void check_abilities(const V4l2Access& node, const std::string& name) {
                                   ? abilities.device_caps
                                   : abilities.capabilities;
   if (!asked || (flags & V4L2_CAP_VIDEO_OUTPUT) == 0) {
-    refuse(name + ": is no video output device" + kV4l2OutputRemedy);
+    refuse(name + ": is no video output device" + v4l2_output_remedy(name));
   }
 }
 
@@ -110,6 +112,14 @@ v4l2_pix_format read_back(const V4l2Access& node, const std::string& name) {
 }
 
 }  // namespace
+
+std::string v4l2_output_remedy(const std::string& device) {
+  constexpr std::string_view kNode = "/dev/video";
+  std::string number = device.starts_with(kNode) ? device.substr(kNode.size()) : "";
+  if (!std::all_of(number.begin(), number.end(), is_digit)) number.clear();
+  return "; v4l2loopback makes one: sudo modprobe v4l2loopback exclusive_caps=1" +
+         (number.empty() ? "" : " video_nr=" + number);
+}
 
 V4l2Output set_v4l2_output(const V4l2Access& node, const std::string& name, const ImageDesc& desc) {
   check_abilities(node, name);

@@ -10,8 +10,9 @@
 /// Video4Linux output nodes, such as those of v4l2loopback, and the pictures that they take.
 namespace equalux {
 
-/// Advice where there is no node, appended to the error.
-inline constexpr const char* kV4l2OutputRemedy = "; v4l2loopback makes one: modprobe v4l2loopback";
+/// Returns the command that makes a node, for the end of an error: with the number of
+/// "/dev/videoN", and so that browsers list it.
+[[nodiscard]] std::string v4l2_output_remedy(const std::string& device);
 
 /// Format that a node takes.
 struct V4l2Output {

@@ -90,7 +90,8 @@ TEST(V4l2OutputTest, WhatCannotTakePicturesIsRefused) {
   };
   FakeOutput camera;
   camera.abilities = V4L2_CAP_VIDEO_CAPTURE;
-  EXPECT_THAT(refusal(camera), HasSubstr("is no video output device"));
+  EXPECT_THAT(refusal(camera), HasSubstr("is no video output device; v4l2loopback makes one: sudo "
+                                         "modprobe v4l2loopback exclusive_caps=1 video_nr=9"));
   FakeOutput compressed;
   compressed.keeps = true;
   compressed.now = pictures(640, 480, V4L2_PIX_FMT_MJPEG);
