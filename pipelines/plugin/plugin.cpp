@@ -28,6 +28,7 @@ static gboolean plugin_init(GstPlugin* plugin) {
 }
 
 #define PACKAGE "equalux"
+// GStreamer has a list of licenses, with spellings of its own, and warns of every other text.
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, equalux,
                   "Video filters on the CPU and on NVIDIA GPUs: equalization, convolution, vessels",
-                  plugin_init, EQUALUX_VERSION, "Apache-2.0", "equalux", "https://equalux.example")
+                  plugin_init, EQUALUX_VERSION, "Apache 2.0", "equalux", "https://equalux.example")

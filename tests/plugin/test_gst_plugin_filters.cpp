@@ -79,6 +79,14 @@ void expect_filtered(const std::string& filter, const OptionValues& values, Pixe
   }
 }
 
+TEST(GstPluginFilters, ThePluginsLicenseIsOneThatGStreamerKnows) {
+  load_plugin();
+  GstPlugin* const plugin = gst_registry_find_plugin(gst_registry_get(), "equalux");
+  ASSERT_NE(plugin, nullptr);
+  EXPECT_STREQ(gst_plugin_get_license(plugin), "Apache 2.0");
+  gst_object_unref(plugin);
+}
+
 TEST(GstPluginFilters, EveryEffectIsAnElementAndEveryOptionAProperty) {
   load_plugin();
   int elements = 0;
