@@ -4,6 +4,7 @@
 
 #include "src/common/json_text.h"
 #include "src/common/option_values.h"
+#include "src/common/state_text.h"
 
 namespace equalux {
 namespace {
@@ -47,7 +48,7 @@ void load_tiles(std::string_view state, const ClaheParams& params, tone::Control
     control = loaded;
     histories = read;
   } catch (const nlohmann::json::exception& error) {
-    throw_usage(std::string("the state cannot be read: ") + error.what());
+    refuse_state(error);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +15,16 @@ namespace equalux {
 
 [[noreturn]] inline void refuse_number() {
   throw_usage("the state is damaged: a number is out of range");
+}
+
+/// Throws Error(usage) for a text that is no state, or that of another filter.
+[[noreturn]] inline void refuse_state(const nlohmann::json::exception& error) {
+  // The library's texts begin with names of its own, as "[json.exception.out_of_range.403] ".
+  const std::string_view text = error.what();
+  const std::size_t name_end = text.find("] ");
+  throw_usage("the state cannot be read: " +
+              std::string(text.substr(name_end == text.npos ? 0 : name_end + 2)) +
+              "; must be of a filter with the same options");
 }
 
 /// Reads a whole number in a range; other JSON numbers would be truncated or undefined.

@@ -9,6 +9,7 @@
 #include "src/common/base64.h"
 #include "src/common/json_text.h"
 #include "src/common/option_values.h"
+#include "src/common/state_text.h"
 #include "src/denoise/motion_math.h"
 #include "src/denoise/noise_estimate.h"
 
@@ -114,7 +115,7 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
     }
     return saved;
   } catch (const nlohmann::json::exception& error) {
-    throw_usage(std::string("the state cannot be read: ") + error.what());
+    refuse_state(error);
   }
 }
 

@@ -80,7 +80,7 @@ std::optional<State> state_in(std::string_view filter_state, const Grid& grid) {
     state.clock = Clock(last_pts_ns, step);
     return state;
   } catch (const nlohmann::json::exception& error) {
-    throw_usage(std::string("the state cannot be read: ") + error.what());
+    refuse_state(error);
   }
 }
 

@@ -268,7 +268,7 @@ History Control::load(std::string_view text, int max_value) {
     continues_ = params_.temporal_ms != 0;
     return history;
   } catch (const nlohmann::json::exception& error) {
-    throw_usage(std::string("the state cannot be read: ") + error.what());
+    refuse_state(error);
   }
 }
 

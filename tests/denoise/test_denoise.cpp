@@ -289,7 +289,7 @@ TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
     return text.replace(at, from.size(), to);
   };
   refused("[]", "state");
-  refused("{\"version\":2}", "state cannot be read");
+  refused("{\"version\":2}", "state cannot be read: key 'format' not found; must be of a filter");
   refused(with("\"version\":2", "\"version\":1"), "its noise has the wrong size");
   refused(with("\"version\":2", "\"version\":3"), "version 3, must be 2 or 1");
   refused(with("[20,20]", "[20,21]"), "must be of \"gray8\" [20,20]");
