@@ -54,7 +54,7 @@ const std::vector<FilterRow>& rows() {
         filter_row<DenoiseParams>(
             {"denoise", "noise reduction over time, along what moves", denoise_options(),
              "Noise reducer",
-             "Takes the noise of dark scenes off video without a trail behind what moves, on the "
+             "Takes the noise of dark scenes off video without blurring what moves, on the "
              "CPU or a GPU"}),
         filter_row<ConvolveParams>(
             {"convolve", "convolution with a named kernel or with weights of your own",

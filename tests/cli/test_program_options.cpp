@@ -40,6 +40,16 @@ std::set<std::string> long_options(const std::string& help) {
   return options;
 }
 
+TEST(Presets, BatchHasTheCurveOfStable) {
+  std::map<std::string, std::vector<std::string>> batch;
+  for (const cli::ConfigEntry& entry : cli::read_config(config_path("batch.toml")))
+    batch[entry.key] = entry.values;
+  const std::vector<cli::ConfigEntry> stable = cli::read_config(config_path("stable.toml"));
+  ASSERT_FALSE(stable.empty());
+  for (const cli::ConfigEntry& entry : stable)
+    EXPECT_EQ(batch[entry.key], entry.values) << entry.key;
+}
+
 TEST(Help, EveryLongOptionIsAKeyOfAConfigFile) {
   std::map<std::string, std::set<std::string>> keys;  // by table; "" holds for all
   for (const char* name : {"default.toml", "webcam.toml", "batch.toml"}) {
