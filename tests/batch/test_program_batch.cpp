@@ -91,6 +91,21 @@ TEST_F(BatchCommand, FilesThatFailAlikeAreTheBatchsFailure) {
   EXPECT_EQ(run({"a.y4m", "none.y4m", "--out", "out"}).exit_code, 3);
 }
 
+#ifdef EQUALUX_HAVE_GSTREAMER
+TEST_F(BatchCommand, AnEncoderThatIsNotThereIsToldOnce) {
+  write_set(3);
+  std::filesystem::create_directories(folder.path() / "plugins");
+  options.environment = {{"GST_PLUGIN_SYSTEM_PATH_1_0", folder / "plugins"},
+                         {"GST_PLUGIN_PATH", ""},
+                         {"GST_REGISTRY_1_0", folder / "registry"}};
+  const ProgramResult result = run({"set", "--out", "out", "--extension", "mkv"});
+  EXPECT_EQ(result.exit_code, 69) << result.err;
+  EXPECT_THAT(lines_of(result.err), ElementsAre(HasSubstr("GStreamer has no element x264enc")));
+  // What is not encoded needs none.
+  EXPECT_EQ(run({"set", "--out", "out"}).exit_code, 0);
+}
+#endif
+
 TEST_F(BatchCommand, APictureForTheContactSheetThatCannotBeMadeCostsNoFile) {
   write_set(2);
   std::filesystem::create_directories(folder.path() / "out/.equalux/c1.y4m.ppm");

@@ -1,5 +1,6 @@
 #include "src/cli/batch/worker.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "src/cli/batch/job.h"
 #include "src/cli/signals.h"
 #include "src/cli/stream/backend.h"
+#include "src/cli/stream/io_factory.h"
 #include "src/common/log.h"
 
 namespace equalux::cli {
@@ -51,11 +53,16 @@ nlohmann::json refusal(ExitCode code, const std::string& text) {
 
 /// Checks the backend and encoder, so that a missing one is reported once and not for every file.
 /// Returns true where a device filters; nothing where the worker cannot begin.
-std::optional<bool> begin(const BatchOptions& options, Channel& channel) {
+std::optional<bool> begin(const BatchOptions& options, const BatchPlan& plan, Channel& channel) {
   try {
     const bool on_device = make_processor(options.stream.common)->frame_device() >= 0;
     check_output("x." + (options.extension.empty() ? "mkv" : options.extension),
                  options.stream.out);
+    // The results that are encoded all have one encoder: .webm is the container of all or of none.
+    const auto encoded = std::find_if(plan.jobs.begin(), plan.jobs.end(), [](const BatchJob& job) {
+      return output_kind(job.output) == OutputKind::media_file;
+    });
+    if (encoded != plan.jobs.end()) require_encoder(encoded->output, options.stream.out);
     channel.send({{"say", "ready"}});
     return on_device;
   } catch (const Error& error) {
@@ -121,7 +128,7 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
   catch_signals_patiently();
   const LogToParent log(channel);
   const BatchOptions options = placed(asked, place);
-  const std::optional<bool> on_device = begin(options, channel);
+  const std::optional<bool> on_device = begin(options, plan, channel);
   if (!on_device) return static_cast<int>(ExitCode::unavailable);
   const bool may_use_cpu = asked.stream.common.backend == Backend::automatic;
   while (stop_token().signal == 0) {

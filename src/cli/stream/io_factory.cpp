@@ -204,6 +204,21 @@ void check_output(const std::string& output, const OutputOptions& options) {
 #endif
 }
 
+void require_encoder(const std::string& output, const OutputOptions& options) {
+#ifdef EQUALUX_HAVE_GSTREAMER
+  if (output_kind(output) != OutputKind::media_file) return;
+  const std::string name =
+      options.encoder.empty() ? std::string(default_encoder(output)) : options.encoder;
+  for (const EncoderListing& encoder : list_encoders()) {
+    if (encoder.name != name || encoder.available) continue;
+    throw Error(ExitCode::unavailable, "--encoder " + name + ": " + encoder.reason);
+  }
+#else
+  (void)output;
+  (void)options;
+#endif
+}
+
 namespace {
 
 std::unique_ptr<Source> make_whole_source(const std::string& input, const InputOptions& options) {

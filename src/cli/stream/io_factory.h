@@ -47,6 +47,8 @@ enum class OutputKind {
 /// Returns true for extensions of media files that can be read.
 [[nodiscard]] bool is_media_name(const std::string& path);
 
+/// Throws Error(unavailable) where the encoder of a media file cannot run here; loads GStreamer.
+void require_encoder(const std::string& output, const OutputOptions& options);
 /// Checks all that an output's text shows without opening it. Throws Error(usage).
 void check_output(const std::string& output, const OutputOptions& options);
 
