@@ -45,7 +45,8 @@ class LaunchSink final : public Sink {
   std::string name() const override { return name_; }
 
  private:
-  void check();
+  void check(GstElement* pipeline);
+  void refuse_loose_end(GstElement* pipeline) const;
 
   std::string name_;
   std::string launch_;
@@ -72,23 +73,51 @@ void LaunchSink::open(const StreamInfo& info) {
                nullptr);
   if (gst_element_set_state(pipeline_->get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
     messages_->poll(100ms);
-    check();
+    check(pipeline_->get());
     throw Error(ExitCode::unavailable, name_ + ": does not start");
   }
 }
 
-void LaunchSink::check() {
-  if (messages_->failed()) throw messages_->error(name_, gst::Role::output);
+/// Returns the name of an element whose result nobody takes, empty where there is none. Pads that
+/// come and go, as those of a demuxer, may be left alone.
+std::string loose_end(GstElement* pipeline) {
+  for (const GList* each = GST_BIN_CHILDREN(pipeline); each != nullptr; each = each->next) {
+    auto* element = GST_ELEMENT(each->data);
+    for (const GList* at = element->srcpads; at != nullptr; at = at->next) {
+      auto* pad = GST_PAD(at->data);
+      const GstPadTemplate* made_of = GST_PAD_PAD_TEMPLATE(pad);
+      if (made_of != nullptr && GST_PAD_TEMPLATE_PRESENCE(made_of) == GST_PAD_ALWAYS &&
+          gst_pad_is_linked(pad) == FALSE) {
+        return GST_OBJECT_NAME(element);
+      }
+    }
+  }
+  return {};
+}
+
+void LaunchSink::check(GstElement* pipeline) {
+  if (!messages_->failed()) return;
+  refuse_loose_end(pipeline);
+  throw messages_->error(name_, gst::Role::output);
+}
+
+/// Throws Error(usage) where that is why the launch string failed.
+void LaunchSink::refuse_loose_end(GstElement* pipeline) const {
+  const std::string end = loose_end(pipeline);
+  if (end.empty()) return;
+  throw Error(ExitCode::usage, name_ + ": nothing takes what " + end +
+                                   " gives; a sink ends with one that does, as in "
+                                   "gst:videoconvert ! autovideosink");
 }
 
 void LaunchSink::write(Frame& frame) {
   // Once cancelled, frames shown at their timestamps are no sign that the rest will soon be done.
   if (!patience_.is_cancelled()) patience_.renew();
   messages_->poll();
-  check();
+  check(pipeline_->get());
   while (!feed_->wants_frame()) {
     messages_->poll(kLaunchLook);
-    check();
+    check(pipeline_->get());
     if (patience_.is_over(kLaunchStall, kLaunchStallWhenStopped)) {
       throw Error(ExitCode::write_failed, name_ + ": takes no more frames");
     }
@@ -113,8 +142,10 @@ void LaunchSink::finish(Ending ending) {
   while (!messages_->ended() && !messages_->failed() && !patience_.is_over(kEnd, kEndWhenStopped)) {
     messages_->poll(100ms);
   }
-  check();
-  if (!messages_->ended()) throw Error(ExitCode::write_failed, name_ + ": does not end");
+  check(pipeline->get());
+  if (messages_->ended()) return;
+  refuse_loose_end(pipeline->get());
+  throw Error(ExitCode::write_failed, name_ + ": does not end");
 }
 
 class V4l2Sink final : public Sink {

@@ -186,6 +186,7 @@ TEST(LaunchSinkTest, MistakesAreOneLine) {
       {"", ExitCode::usage},
       {"nosuchelement", ExitCode::usage},
       {"! fakesink", ExitCode::usage},
+      {"videoconvert", ExitCode::usage},
       {"filesink location=/nonexistent/out.raw", ExitCode::cannot_create},
       {"filesink location=/dev/full", ExitCode::write_failed},
   };

@@ -89,12 +89,13 @@ SamplePtr PictureTap::next() {
   const int height = GST_VIDEO_INFO_HEIGHT(&info_);
   if (width != desc_.width || height != desc_.height ||
       picture_format(GST_VIDEO_INFO_FORMAT(&info_)) != desc_.format) {
-    throw Error(ExitCode::bad_input,
-                name_ + ": picture " + std::to_string(pictures_) + " is " +
-                    size_text(width, height) + " " +
-                    gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)) +
-                    ", those before it are " + size_text(desc_.width, desc_.height) + " " +
-                    std::string(to_string(desc_.format)) + "; one stream must keep one size");
+    throw Error(ExitCode::bad_input, name_ + ": picture " + std::to_string(pictures_) + " is " +
+                                         size_text(width, height) + " " +
+                                         gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info_)) +
+                                         ", those before it are " +
+                                         size_text(desc_.width, desc_.height) + " " +
+                                         gst_video_format_to_string(to_gst(desc_.format)) +
+                                         "; one stream must keep one size and format");
   }
   ++pictures_;
   return sample;
