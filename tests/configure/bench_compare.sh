@@ -122,6 +122,14 @@ grep -q 'fftdnoiz=sigma=3:prev' <<<"$said" && { echo 'a slow peer ran unasked'; 
 compare 1 --slow denoise
 says '| `fftdnoiz=sigma=3:prev=1:next=1` | 42.11 |'
 
+# Clips that are named, in place of the usual ones.
+for kind in clean noisy; do echo given >"$folder/out/clips/fade.$kind.y4m"; done
+compare 1 --clips fade,pan denoise
+says '| dB | fade | pan |'
+says 'bench/compare --clips fade,pan denoise'
+compare 1 --clips fade,none denoise
+says 'of the clips fade, none there are only fade'
+
 # What cannot be made is one line.
 "$source/bench/denoise/make_clips" "$folder/none" --videos "$folder/nowhere" 2>"$folder/said" && exit 1
 [ "$(wc -l <"$folder/said")" = 1 ] && grep -q 'Debian: \(python3-opencv\|opencv-doc\)' "$folder/said" ||
