@@ -104,7 +104,7 @@ struct Loaded {
   std::uint32_t codes[kWords];
   Pair estimates[2];
   std::uint32_t weights[2];
-  Pair drift;  ///< drift of the block that the samples belong to
+  int gain;  ///< of the light, in the block that the samples belong to
 };
 
 /// Decoded samples of a lane in a row, kept until the deviations two rows below are there.
@@ -196,9 +196,9 @@ class Strip {
   /// Motion blocks of the lane's columns, down the strip.
   int first_block_;          ///< row of the first one
   std::uint32_t moved_ = 0;  ///< a bit for each that has moved
-  Pair drifts_[kBlocksDown / 2] = {};
+  Pair gains_[kBlocksDown / 2] = {};
   int block_ = -1;  ///< the one that is worked on
-  Pair drift_ = 0;
+  int gain_ = 0;
 };
 
 template <Slots kSlots, Source kSource, Place kPlace>
@@ -290,7 +290,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_places() {
   }
 }
 
-/// Finds which motion blocks have moved, and their drifts, for the whole strip: its loads wait once
+/// Finds which motion blocks have moved, and their gains, for the whole strip: its loads wait once
 /// and not at each block.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_blocks() {
@@ -305,8 +305,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_blocks() {
     if (vector != 0) moved_ |= 1U << k;
     if constexpr (!kHalved) {
       if (number_ == 0) {
-        drifts_[k / 2] |= static_cast<Pair>(static_cast<std::uint16_t>(picture_.drifts[block]))
-                          << (k % 2 * 16);
+        gains_[k / 2] |= static_cast<Pair>(static_cast<std::uint16_t>(picture_.gains[block]))
+                         << (k % 2 * 16);
       }
     }
   }
@@ -321,7 +321,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::choose_planes(in
   block_ = block;
   const bool moved = (moved_ >> block & 1U) != 0;
   if constexpr (!kHalved)
-    drift_ = __byte_perm(drifts_[0], drifts_[1], 0x1010U + 0x2222U * static_cast<unsigned>(block));
+    gain_ =
+        left_of(__byte_perm(gains_[0], gains_[1], 0x10U + 0x22U * static_cast<unsigned>(block)));
 #pragma unroll
   for (int k = 0; k < kParts; ++k) {
     const DenoiseComponent& component = picture_.components[number_ + k];
@@ -338,7 +339,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::load(int row,
                                                                      Loaded<kSource>& loaded) {
   const int y = nearest_place(y_ + row, component_.in.rows);
   choose_planes(y);
-  if constexpr (!kHalved) loaded.drift = drift_;
+  if constexpr (!kHalved) loaded.gain = gain_;
   constexpr auto kNumber = static_cast<int>(sizeof(std::int16_t));
   const int number_pitch = component_.known.estimate.pitch * kNumber;
   const int weight_pitch = component_.known.weight.pitch;
@@ -417,9 +418,16 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
 #pragma unroll
   for (int p = 0; p < 2; ++p) {
     const CurveOfLevels& inverse = shared_.inverse[number_ + (kHalved ? p : 0)];
-    if constexpr (!kHalved) {  // as denoise::lightened() does
-      known.estimates[p] =
-          __viaddmin_s16x2_relu(known.estimates[p], loaded.drift, twice(denoise::kSampleMost));
+    if constexpr (!kHalved) {
+      if (loaded.gain != 0) {  // as denoise::lightened() does
+        const auto gained = [&](int estimate) {
+          return denoise::times(estimate - denoise::kDark, loaded.gain);
+        };
+        const Pair pair = known.estimates[p];
+        known.estimates[p] =
+            __viaddmin_s16x2_relu(pair, pair_of(gained(left_of(pair)), gained(right_of(pair))),
+                                  twice(denoise::kSampleMost));
+      }
     }
     const Pair estimate = known.estimates[p];
     // With the sign bits set no half borrows from the other.

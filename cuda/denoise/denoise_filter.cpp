@@ -91,7 +91,7 @@ class Sequence {
     picture_.followed = parts.take<denoise::Vector>(blocks());
     picture_.least = parts.take<std::int32_t>(blocks());
     for (std::int16_t** numbers :
-         {&picture_.drifts, &picture_.followed_drifts, &picture_.drift_limits})
+         {&picture_.gains, &picture_.followed_gains, &picture_.drift_limits})
       *numbers = parts.take<std::int16_t>(blocks());
   }
 

@@ -427,6 +427,19 @@ __device__ __forceinline__ void interpolate_rows(const NumberPlane<std::int16_t>
   }
 }
 
+/// Gain of a block with this drift.
+__device__ __forceinline__ std::int16_t gain(const DenoisePicture& picture, int column, int row,
+                                             int drift) {
+  if (drift == 0) return 0;
+  const NumberPlane<std::int16_t>& eighth = picture.estimates.eighth;
+  const int left = 2 * column;
+  const int right = min(left + 1, eighth.columns - 1);
+  const std::int16_t* const above = eighth.row(2 * row);
+  const std::int16_t* const below = eighth.row(min(2 * row + 1, eighth.rows - 1));
+  return static_cast<std::int16_t>(denoise::gain_of(
+      drift, denoise::block_mean(above[left], above[right], below[left], below[right])));
+}
+
 /// Sum of absolute differences of a block to its place in the last picture, and the drift of its
 /// brightness.
 struct Match {
@@ -735,8 +748,8 @@ __global__ void __launch_bounds__(kFindThreads, 2)
     }
     if (lane_of_warp() == 0) {
       const int number = row * picture.block_columns + column;
-      picture.drifts[number] = static_cast<std::int16_t>(drift);
-      picture.followed_drifts[number] = static_cast<std::int16_t>(block.match.drift);
+      picture.gains[number] = gain(picture, column, row, drift);
+      picture.followed_gains[number] = gain(picture, column, row, block.match.drift);
       picture.drift_limits[number] = static_cast<std::int16_t>(limit);
     }
   }
@@ -901,7 +914,7 @@ __device__ __forceinline__ Vector vector_of_lane(Vector mine, int lane) {
 }
 
 /// Best of three vectors of a block, over a warp: the one found, the one of follow(), and none.
-/// Sets the block's drift to that of the best.
+/// Sets the block's gain to that of the best.
 __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, int block,
                                                 std::int16_t (&across)[kTapRows][kBlock]) {
   const int column = block % picture.block_columns;
@@ -915,23 +928,23 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
   // A vector must be better than none by 1 / 32, or vectors follow the noise.
   int least = unmoved - unmoved / 32;
   Vector best{0, 0};
-  int drift = picture.drifts[block];
+  std::int16_t best_gain = picture.gains[block];
   const Vector followed = picture.followed[block];
   if (followed != Vector{0, 0} && picture.least[block] < least) {
     best = followed;
     least = picture.least[block];
-    drift = picture.followed_drifts[block];
+    best_gain = picture.followed_gains[block];
   }
   const Vector found = picture.found[block];
   if (found != Vector{0, 0} && found != followed) {
     const Match match = match_along(picture, now, x, y, found, limit, across);
     if (match.difference - match.difference / 128 < least) {
       best = found;
-      drift = match.drift;
+      best_gain = gain(picture, column, row, match.drift);
     }
   }
   __syncwarp();
-  if (lane_of_warp() == 0) picture.drifts[block] = static_cast<std::int16_t>(drift);
+  if (lane_of_warp() == 0) picture.gains[block] = best_gain;
   return best;
 }
 

@@ -111,10 +111,10 @@ struct DenoisePicture {
   /// `followed`, `found` and none; below 0 where `found` is the vector.
   std::int32_t* least = nullptr;
   denoise::Vector* followed = nullptr;
-  /// By block: brightness gained without a vector, or along the chosen one after motion_move(); the
-  /// same along `followed`; and denoise::drift_limit().
-  std::int16_t* drifts = nullptr;
-  std::int16_t* followed_drifts = nullptr;
+  /// By block: denoise::gain_of() without a vector, or along the chosen one after motion_move();
+  /// the same along `followed`; and denoise::drift_limit().
+  std::int16_t* gains = nullptr;
+  std::int16_t* followed_gains = nullptr;
   std::int16_t* drift_limits = nullptr;
   const DenoiseTables* tables = nullptr;
 };

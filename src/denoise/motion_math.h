@@ -87,9 +87,26 @@ EQUALUX_HD int drift_of(int sum, int limit) {
   return sum < 0 ? -drift : drift;
 }
 
-/// Estimate raised by the drift.
-EQUALUX_HD int lightened(int estimate, int drift) {
-  return clamp(estimate + drift, 0, kSampleMost);
+/// Level from which light is counted, half of the black of limited range: between the blacks of
+/// both ranges, so that it need not be known which one a frame has.
+inline constexpr int kDark = 8 * kLevel;
+/// Largest gain; a larger change of the light is no drift.
+inline constexpr int kMostGain = kOne / 4;
+
+/// Gain that is a drift at the block's mean, in units of 1 / kOne: light that changes does so in
+/// proportion. Below twice kDark the gain is that of twice kDark.
+EQUALUX_HD int gain_of(int drift, int mean) {
+  const int light = mean - kDark > kDark ? mean - kDark : kDark;
+  return clamp(drift * kOne / light, -kMostGain, kMostGain);
+}
+/// Mean of a block from its four eighths.
+EQUALUX_HD int block_mean(int a, int b, int c, int d) {
+  return (a + b + c + d + 2) >> 2;
+}
+
+/// Estimate in the light that has changed by the gain.
+EQUALUX_HD int lightened(int estimate, int gain) {
+  return clamp(estimate + times(estimate - kDark, gain), 0, kSampleMost);
 }
 
 /// Motion vector: position in the last frame relative to the block, in units of 1 / kParts sample.

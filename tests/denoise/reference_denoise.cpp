@@ -309,6 +309,7 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
     return static_cast<int>((sum < 0 ? -1 : 1) * ((beyond + 128) / 256));
   };
   std::vector<int> most(motion_.size());
+  std::vector<int> drift(motion_.size());
 
   std::vector<bool> open(motion_.size());
   std::vector<Motion> chosen(motion_.size());
@@ -324,7 +325,7 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
       for (int j = by * 8 - 4; j < by * 8 + 12; ++j)
         for (int i = bx * 8 - 4; i < bx * 8 + 12; ++i)
           halves.push_back(luma_2.near(i, j) - old_2.near(i, j));
-      drift_[index(bx, by)] = drift_within(halves, most[index(bx, by)]);
+      drift[index(bx, by)] = drift_within(halves, most[index(bx, by)]);
       const auto noise_alone = [&](int sum_of_differences, int percent) {
         return static_cast<std::int64_t>(sum_of_differences) * certainty_256(weight) <=
                static_cast<std::int64_t>(sigma) * (256 * 256 * percent / 100);
@@ -438,7 +439,17 @@ void ReferenceDenoiser::find_motion(const Grid& luma, const Noise& noise) {
       for (int j = by * 16; j < by * 16 + 16; ++j)
         for (int i = bx * 16; i < bx * 16 + 16; ++i)
           along.push_back(luma.near(i, j) - between(old, 16 * i + 2 * v.x, 16 * j + 2 * v.y));
-      drift_[index(bx, by)] = drift_within(along, most[index(bx, by)]);
+      drift[index(bx, by)] = drift_within(along, most[index(bx, by)]);
+    }
+  }
+  for (int by = 0; by < blocks_y_; ++by) {
+    for (int bx = 0; bx < blocks_x_; ++bx) {
+      int mean = 2;
+      for (int k = 0; k < 4; ++k)
+        mean += old_8.near(2 * bx + k % 2, 2 * by + k / 2);
+      const double share =
+          static_cast<double>(drift[index(bx, by)]) / std::max(mean / 4 - 512, 512);
+      gain_[index(bx, by)] = limited(static_cast<int>(std::trunc(share * 32768)), -8192, 8192);
     }
   }
 }
@@ -463,7 +474,7 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
     blocks_x_ = (picture[0].samples.columns + 15) / 16;
     blocks_y_ = (picture[0].samples.rows + 15) / 16;
     motion_.assign(static_cast<std::size_t>(blocks_x_ * blocks_y_), {});
-    drift_.assign(motion_.size(), 0);
+    gain_.assign(motion_.size(), 0);
   }
   std::vector<Grid> results;
   Grid luma_change;
@@ -493,8 +504,8 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
           const Motion v = motion_at(x, y, picture[c]);
           moved(x, y) = between(known.estimate, 16 * x + v.x, 16 * y + v.y);
           if (c == 0) {
-            const int drift = drift_[static_cast<std::size_t>(y / 16 * blocks_x_ + x / 16)];
-            moved(x, y) = limited(moved(x, y) + drift, 0, 16383);
+            const int gain = gain_[static_cast<std::size_t>(y / 16 * blocks_x_ + x / 16)];
+            moved(x, y) = limited(moved(x, y) + part(moved(x, y) - 512, gain), 0, 16383);
           }
           const int nx = x + ((v.x + 8) >> 4);
           const int ny = y + ((v.y + 8) >> 4);

@@ -68,7 +68,7 @@ class ReferenceDenoiser {
   DenoiseParams params_;
   std::vector<Known> known_;
   std::vector<Motion> motion_;
-  std::vector<int> drift_;  // by block
+  std::vector<int> gain_;  // by block: of the light
   int blocks_x_ = 0;
   int blocks_y_ = 0;
   std::uint32_t pictures_ = 0;

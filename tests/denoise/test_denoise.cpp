@@ -465,6 +465,35 @@ TEST(Denoise, LightThatChangesByLessThanTheNoiseDoesNotTrail) {
   }
 }
 
+/// Bright parts lose more than dark ones beside them.
+TEST(Denoise, LightThatFallsInProportionDoesNotTrail) {
+  const ImageDesc desc{PixelFormat::gray8, 256, 192};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Image frame(desc);
+  Image out(desc);
+  FrameContext context;
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(0.5, 3);  // of codes, which are rounded down
+  for (int i = 0; i < 50; ++i) {
+    const double light = std::pow(0.99, i);
+    double sum = 0;
+    const auto at = [&](int x, int y) {
+      return 16 + light * (100 + 60 * std::sin(x / 5.0) * std::cos(y / 7.0));
+    };
+    for (int y = 0; y < desc.height; ++y)
+      for (int x = 0; x < desc.width; ++x)
+        frame.view().row(0, y)[x] = static_cast<std::uint8_t>(at(x, y) + noise(random));
+    filter->submit(frame.view(), out.view(), context);
+    for (int y = 0; y < desc.height; ++y)
+      for (int x = 0; x < desc.width; ++x)
+        sum += std::pow(out.view().row(0, y)[x] - at(x, y), 2);
+    if (i >= 20) {
+      EXPECT_LT(std::sqrt(sum / desc.width / desc.height), 1.4) << i;
+    }
+  }
+}
+
 TEST(Denoise, WhatHasBeenUncoveredHasNoGhost) {
   const ImageDesc desc{PixelFormat::gray8, 192, 64};
   // The bright thing moves by 4 samples a frame over a still scene; behind it the scene is as it

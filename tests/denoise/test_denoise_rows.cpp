@@ -240,9 +240,9 @@ TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
     Samples16 samples(n, 5, 0, kSampleMost, 11);
     Samples16 estimates(n, 5, 0, kSampleMost, 12);
     Bytes weights(n, 1, 0, kWeights - 1, 13);
-    Samples16 drifts(n, 1, -6000, 6000, 20);
+    Samples16 gains(n, 1, -kMostGain, kMostGain, 20);
     same<std::int16_t>(n, "lighten", [&](const DenoiseRows& rows, std::int16_t* out) {
-      rows.lighten(estimates.row(), drifts.row(), count, out);
+      rows.lighten(estimates.row(), gains.row(), count, out);
     });
     same<std::int8_t>(n, "deviations", [&](const DenoiseRows& rows, std::int8_t* out) {
       rows.deviations(samples.row(), estimates.row(), weights.row(), curves.inverse, count, out);

@@ -55,7 +55,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
   for (int slot = 0; slot < executor.threads(); ++slot) {
     Scratch& scratch = scratch_.emplace_back();
     scratch.across = Plane<std::int16_t>(widest, kRing);
-    scratch.drift = Plane<std::int16_t>(widest, 1);
+    scratch.gain = Plane<std::int16_t>(widest, 1);
     for (const ComponentShape& each : components) {
       scratch.components.push_back({Plane<std::int16_t>(each.columns, kRing),
                                     Plane<std::uint8_t>(each.columns, kRing),
@@ -67,7 +67,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
     }
   }
   field_ = motion_.no_motion();
-  for (std::vector<std::uint8_t>* rows : {&seams_, &moves_, &drifts_})
+  for (std::vector<std::uint8_t>* rows : {&seams_, &moves_, &lights_})
     rows->resize(count_of(block_rows()));
 }
 
@@ -190,7 +190,7 @@ void PictureSequence::go_on(const Picture& picture) {
   std::fill(seams_.begin(), seams_.end(), std::uint8_t{0});
   for (int row = 0; row < rows; ++row) {
     moves_[count_of(row)] = field_.still(row) ? 0 : 1;
-    drifts_[count_of(row)] = field_.steady(row) ? 0 : 1;
+    lights_[count_of(row)] = field_.steady(row) ? 0 : 1;
   }
   executor_.for_rows(shares, [&](int begin, int end, int slot) {
     const int first = begin * rows / shares;
@@ -226,7 +226,7 @@ void PictureSequence::pad_all() {
 /// Filters rows of blocks. A row is written once its neighbours are known, while it is in the
 /// cache; two rows are left at each end that other shares border on.
 void PictureSequence::estimate(const Picture& picture, int begin, int end, Scratch& scratch) {
-  scratch.drift_of = -1;
+  scratch.gain_of = -1;
   for (std::size_t c = 0; c < components_.size(); ++c)
     scratch.components[c].ready = std::max(begin * side(c) - 2, 0);
   for (int row = begin; row < end; ++row) {
@@ -340,23 +340,23 @@ void PictureSequence::move_run(std::size_t component, Vector vector, int first, 
                       out, weights.stride());
 }
 
-/// Adds the drifts to luma's estimates of row y, in a row of blocks.
+/// Applies the gains to luma's estimates of row y, in a row of blocks.
 void PictureSequence::lighten(int row, int y, Scratch& scratch) {
-  if (drifts_[count_of(row)] == 0) return;
-  const std::span<const std::int16_t> drifts = field_.drifts_of(row);
+  if (lights_[count_of(row)] == 0) return;
+  const std::span<const std::int16_t> gains = field_.gains_of(row);
   const int width = components_[0].columns;
-  std::int16_t* const drift = scratch.drift.row(0);
-  if (scratch.drift_of != row) {
+  std::int16_t* const gain = scratch.gain.row(0);
+  if (scratch.gain_of != row) {
     for (int column = 0; column < field_.columns; ++column) {
       const int first = column * kBlock;
-      std::fill_n(drift + first, std::min(kBlock, width - first), drifts[count_of(column)]);
+      std::fill_n(gain + first, std::min(kBlock, width - first), gains[count_of(column)]);
     }
-    scratch.drift_of = row;
+    scratch.gain_of = row;
   }
   RowsInWork& rows = scratch.components[0];
   const std::size_t slot = count_of(y % kRing);
   std::int16_t* const result = rows.moved_estimate.row(y % kRing);
-  loops_.lighten(rows.estimate[slot], drift, count_of(width), result);
+  loops_.lighten(rows.estimate[slot], gain, count_of(width), result);
   rows.estimate[slot] = result;
 }
 

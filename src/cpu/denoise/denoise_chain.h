@@ -70,8 +70,8 @@ class PictureSequence {
   struct Scratch {
     std::vector<RowsInWork> components;
     Plane<std::int16_t> across;
-    Plane<std::int16_t> drift;  ///< one row: drifts of samples in row of blocks drift_of
-    int drift_of = 0;
+    Plane<std::int16_t> gain;  ///< one row: gains of samples in row of blocks gain_of
+    int gain_of = 0;
     NoiseEstimate noise;
   };
   /// Arguments of process().
@@ -114,7 +114,7 @@ class PictureSequence {
   std::vector<Scratch> scratch_;      // one for each thread
   std::vector<std::uint8_t> seams_;   // by row of blocks: 1 where a thread's share began
   std::vector<std::uint8_t> moves_;   // by row of blocks: 1 where a block has a vector
-  std::vector<std::uint8_t> drifts_;  // by row of blocks: 1 where a block has a drift
+  std::vector<std::uint8_t> lights_;  // by row of blocks: 1 where a block has a gain
   std::uint32_t pictures_ = 0;
 };
 

@@ -671,11 +671,13 @@ void move_weights(const std::uint8_t* weight, std::ptrdiff_t stride, bool betwee
   }
 }
 
-/// Sums of 14-bit samples and drifts fit in 16 bits; the result is limited to a sample.
-void lighten(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,
+/// Sums of 14-bit samples and their parts fit in 16 bits; the result is limited to a sample.
+void lighten(const std::int16_t* estimate, const std::int16_t* gain, std::size_t n,
              std::int16_t* out) {
   for (std::size_t i = 0; i < n; i += kLanes) {
-    const V sum = hn::Add(hn::LoadU(D(), estimate + i), hn::LoadU(D(), drift + i));
+    const V here = hn::LoadU(D(), estimate + i);
+    const V light = hn::Sub(here, set(kDark));
+    const V sum = hn::Add(here, hn::MulFixedPoint15(light, hn::LoadU(D(), gain + i)));
     hn::StoreU(hn::Max(hn::Min(sum, set(kSampleMost)), hn::Zero(D())), D(), out + i);
   }
 }

@@ -93,8 +93,8 @@ struct DenoiseRows {
   void (*move_weights)(const std::uint8_t* weight, std::ptrdiff_t stride, bool between,
                        std::size_t n, int rows, std::uint8_t* out, std::ptrdiff_t out_stride);
 
-  /// lightened() of each sample, with a drift for each.
-  void (*lighten)(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,
+  /// lightened() of each sample, with a gain for each, at most kMostGain in magnitude.
+  void (*lighten)(const std::int16_t* estimate, const std::int16_t* gain, std::size_t n,
                   std::int16_t* out);
   /// deviation() of each sample.
   void (*deviations)(const std::int16_t* sample, const std::int16_t* estimate,

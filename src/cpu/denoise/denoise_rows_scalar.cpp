@@ -143,10 +143,10 @@ void move_weights(const std::uint8_t* weight, std::ptrdiff_t stride, bool betwee
       out[i] = between ? static_cast<std::uint8_t>(weight_between(weight[i])) : weight[i];
 }
 
-void lighten(const std::int16_t* estimate, const std::int16_t* drift, std::size_t n,
+void lighten(const std::int16_t* estimate, const std::int16_t* gain, std::size_t n,
              std::int16_t* out) {
   for (std::size_t i = 0; i < n; ++i)
-    out[i] = static_cast<std::int16_t>(lightened(estimate[i], drift[i]));
+    out[i] = static_cast<std::int16_t>(lightened(estimate[i], gain[i]));
 }
 
 void deviations(const std::int16_t* sample, const std::int16_t* estimate,

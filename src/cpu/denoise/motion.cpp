@@ -173,6 +173,15 @@ void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
     shrink_estimate(estimate, row);
 }
 
+/// Gain of a block with this drift.
+std::int16_t MotionSearch::gain(int column, int row, int drift) const {
+  if (drift == 0) return 0;
+  const std::int16_t* const above = estimate_.eighth.row(2 * row) + std::ptrdiff_t{2} * column;
+  const std::int16_t* const below = estimate_.eighth.row(2 * row + 1) + std::ptrdiff_t{2} * column;
+  return static_cast<std::int16_t>(
+      gain_of(drift, block_mean(above[0], above[1], below[0], below[1])));
+}
+
 /// Sets the vectors of blocks that are still or that go on as in the last frame.
 void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& weight,
                               const LevelCurve& sigma, int row, MotionField& field) {
@@ -196,8 +205,8 @@ void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& w
                         ? Found::still
                         : follow(frames, column, row, noise, limit);
     field.vectors[block] = {};
-    field.drifts[block] = static_cast<std::int16_t>(drift_of(unmoved.drift, limit));
-    if (state_[block] == Found::followed) keep(followed_[block], block, field);
+    field.gains[block] = gain(column, row, drift_of(unmoved.drift, limit));
+    if (state_[block] == Found::followed) keep(followed_[block], column, row, field);
   }
 }
 
@@ -396,7 +405,7 @@ void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int1
         if (state_[block] == Found::open) {
           ask_ahead(frames, column, row);
           const Match best = choose(frames, column, row, search_block(frames, column, row));
-          if (best.vector != Vector{}) keep(best, block, field);
+          if (best.vector != Vector{}) keep(best, column, row, field);
         }
       }
     }

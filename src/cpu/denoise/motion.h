@@ -17,7 +17,7 @@ struct MotionField {
   int columns = 0;
   int rows = 0;
   std::vector<Vector> vectors;
-  std::vector<std::int16_t> drifts;  ///< brightness that each block has gained
+  std::vector<std::int16_t> gains;  ///< of each block, gain_of()
 
   [[nodiscard]] const Vector& at(int column, int row) const {
     return vectors[static_cast<std::size_t>(row * columns + column)];
@@ -27,14 +27,14 @@ struct MotionField {
     const auto first = vectors.begin() + row * columns;
     return std::all_of(first, first + columns, [](const Vector& each) { return each == Vector{}; });
   }
-  /// Returns true where no block of a row has a drift.
+  /// Returns true where no block of a row has a gain.
   [[nodiscard]] bool steady(int row) const {
-    const auto all = drifts_of(row);
+    const auto all = gains_of(row);
     return std::all_of(all.begin(), all.end(), [](std::int16_t each) { return each == 0; });
   }
-  /// Drifts of a row of blocks.
-  [[nodiscard]] std::span<const std::int16_t> drifts_of(int row) const {
-    return {drifts.data() + row * columns, static_cast<std::size_t>(columns)};
+  /// Gains of a row of blocks.
+  [[nodiscard]] std::span<const std::int16_t> gains_of(int row) const {
+    return {gains.data() + row * columns, static_cast<std::size_t>(columns)};
   }
 };
 
@@ -67,7 +67,7 @@ class MotionSearch {
   void shrink_estimate(const Plane<std::int16_t>& estimate, int block_row);
   void shrink_estimate(const Plane<std::int16_t>& estimate);
 
-  /// Finds vectors and drifts of `luma` relative to `estimate`; `field` holds those of the last
+  /// Finds vectors and gains of `luma` relative to `estimate`; `field` holds those of the last
   /// frame. Both planes are padded and have their pyramids. `weight` is the estimate's, `sigma` the
   /// noise of luma.
   void search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
@@ -126,9 +126,10 @@ class MotionSearch {
                                int row, int x, int y) const;
   [[nodiscard]] WindowDifference compare(SampleWindow now, const Plane<std::int16_t>& estimate,
                                          int column, int row, Vector vector, int limit) const;
-  static void keep(const Match& match, std::size_t block, MotionField& field) {
-    field.vectors[block] = match.vector;
-    field.drifts[block] = match.drift;
+  [[nodiscard]] std::int16_t gain(int column, int row, int drift) const;
+  void keep(const Match& match, int column, int row, MotionField& field) const {
+    field.vectors[number(column, row)] = match.vector;
+    field.gains[number(column, row)] = gain(column, row, match.drift);
   }
   [[nodiscard]] const Vector& before(int column, int row) const;
   [[nodiscard]] std::size_t number(int column, int row) const {
