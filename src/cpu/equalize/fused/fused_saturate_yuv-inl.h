@@ -295,6 +295,8 @@ struct LumaSaturation {
   float sure;  ///< kSureDistance or kSureOfClose
   bool ends;   ///< some v is that of black or of white
   bool exact;
+  /// Of saturate_vector(), which few vectors take: no constant there, so that it is compiled once.
+  Stores stores = Stores::cached;
 
   LumaSaturation(const YuvWeights& weights, const SaturatedGains& gains)
       : k(weights),
@@ -673,8 +675,25 @@ HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& 
   return saturate_clamped<kStores>(with, kept, in, out);
 }
 
+/// Stores a scaled vector as with.stores says.
+template <std::size_t kRows, bool kShared, bool kUniform>
+HWY_INLINE void write_vector(const LumaSaturation<kRows, kShared, kUniform>& with,
+                             const ScaledChroma<kShared>& chroma, const V8 (&luma)[kRows],
+                             const YuvRowOut& out) {
+  const auto write = [&](auto kind) HWY_ATTR {
+    write_planes<kind()>(chroma.cb.codes(), chroma.cr.codes(), out);
+    for (std::size_t r = 0; r < kRows; ++r)
+      store<kind()>(luma[r], D8(), out.luma[r]);
+  };
+  if (with.stores == Stores::streaming) {
+    write(std::integral_constant<Stores, Stores::streaming>());
+  } else {
+    write(std::integral_constant<Stores, Stores::cached>());
+  }
+}
+
 /// Scales any vector; the plain loops redo what is doubtful.
-template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_NOINLINE void saturate_vector(const LumaSaturation<kRows, kShared, kUniform>& with,
                                   const YuvWeights& weights, const SaturatedGains& gains,
                                   const std::uint64_t* gain48,
@@ -706,18 +725,14 @@ HWY_NOINLINE void saturate_vector(const LumaSaturation<kRows, kShared, kUniform>
   const auto& cr = scaled.cr;
   const bool chroma_doubtful = !all_sure(scaled.distance());
   if (HWY_LIKELY(!chroma_doubtful && !(kLimits && any_of(bad)))) {
-    write_planes<kStores>(cb.codes(), cr.codes(), out);
-    for (std::size_t r = 0; r < kRows; ++r)
-      store<kStores>(luma[r], d, out.luma[r]);
+    write_vector(with, scaled, luma, out);
     return;
   }
   // Valid where no limit applies and all luma has inexact = 0; other samples are redone.
   scaled.put_halves_up();
   // Curves that leave values unchanged give many halves, none of them doubtful.
   if (gains.exact && !(kLimits && (any_of(bad) || any_of(limited)))) {
-    write_planes<kStores>(cb.codes(), cr.codes(), out);
-    for (std::size_t r = 0; r < kRows; ++r)
-      store<kStores>(luma[r], d, out.luma[r]);
+    write_vector(with, scaled, luma, out);
     return;
   }
   alignas(64) std::uint8_t asked[kBytes];
@@ -771,7 +786,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
                        const std::uint64_t* gain48, Stores stores, const YuvRowIn in, std::size_t n,
                        const YuvRowOut out) {
   using Luma = StartedLuma<kRows, kShared, kUniform, kLimits>;
-  const LumaSaturation<kRows, kShared, kUniform> with(weights, gains);
+  LumaSaturation<kRows, kShared, kUniform> with(weights, gains);
   const auto& k = with.k;
   // Local copies, which stay in registers as no function takes their address.
   const LevelLookup<kUniform> lookup(gains);
@@ -795,8 +810,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
       look_up(i + 1);
       const YuvRowOut to = advance_rows<kRows>(out, i * kBytes, kShared);
       if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ring[i % 4], from, to)) {
-        saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
-                                                                   ring[i % 4], from, to);
+        saturate_vector(with, weights, gains, gain48, ring[i % 4], from, to);
       }
     }
 #else
@@ -811,14 +825,14 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
       const YuvRowOut to = advance_rows<kRows>(out, i * kBytes, kShared);
       if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ready, from, to)) {
         Luma kept = ready;  // copy in memory, so that `ready` stays in registers
-        saturate_vector<kind(), kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
-                                                                   kept, from, to);
+        saturate_vector(with, weights, gains, gain48, kept, from, to);
       }
       ready = after;
     }
 #endif
   };
   if (may_stream<kRows, kShared>(stores, out)) {
+    with.stores = Stores::streaming;
     all(std::integral_constant<Stores, Stores::streaming>());
   } else {
     all(std::integral_constant<Stores, Stores::cached>());
@@ -829,8 +843,8 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   Luma last;
   last.start(k, tail.in());
   last.look_up(lookup);
-  saturate_vector<Stores::cached, kRows, kShared, kUniform, kLimits>(with, weights, gains, gain48,
-                                                                     last, tail.in(), tail.out());
+  with.stores = Stores::cached;
+  saturate_vector(with, weights, gains, gain48, last, tail.in(), tail.out());
   tail.copy_to(advance(out, done, kShared));
 }
 
