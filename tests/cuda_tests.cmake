@@ -7,21 +7,19 @@ equalux_tests(test_cuda cuda LABELS gpu LIBRARIES equalux_device_support equalux
   STEMS cuda_processor cuda_streams)
 equalux_tests(test_cuda_equalize equalize LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_curves saturation/cuda_saturation cuda_fixed_curve cuda_excluded fused/cuda_fused_chain cuda_opencv_equalize
-    deep/cuda_deep_chain deep/cuda_deep_strips
-  SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp)
+    deep/cuda_deep_chain deep/cuda_deep_strips)
 equalux_tests(test_cuda_staged staged LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_stages cuda_staged_chain cuda_conversions)
 equalux_tests(test_cuda_clahe clahe LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_clahe cuda_deep_clahe cuda_opencv_clahe
-  SOURCES clahe/reference_clahe.cpp equalize/deep/deep_reference.cpp)
+  STEMS cuda_clahe cuda_deep_clahe cuda_opencv_clahe)
 equalux_tests(test_cuda_convolve convolve LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_convolve SOURCES convolve/reference_convolve.cpp)
+  STEMS cuda_convolve)
 equalux_tests(test_cuda_denoise denoise LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_denoise SOURCES denoise/denoise_pictures.cpp)
+  STEMS cuda_denoise)
 equalux_tests(test_cuda_hessian hessian LABELS gpu LIBRARIES equalux_device_support
-  STEMS cuda_hessian cuda_vessel cuda_components SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp)
+  STEMS cuda_hessian cuda_vessel cuda_components)
 equalux_tests(test_cuda_published_hessian lab LABELS gpu LIBRARIES equalux_device_support equalux_gpu_lab
-  STEMS cuda_published_hessian SOURCES hessian/hessian_reference.cpp)
+  STEMS cuda_published_hessian)
 
 # A planted race, which racecheck has to find: what it says of the stages then means something.
 add_library(equalux_racy_scan STATIC staged/racy_scan.cu)

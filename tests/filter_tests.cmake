@@ -8,12 +8,9 @@ target_compile_definitions(test_example PRIVATE EQUALUX_SOURCE_FOLDER="${PROJECT
 equalux_tests(test_equalize equalize LABELS core
   STEMS tone_curve tone_limits tone_history saturation/saturation saturation/saturation_pass saturation/saturated_streams fixed_curve curve_file saturation/near_half saturation/scaled_above saturation/saturated_codes fused/fused_chain fused/fused_luma region surround surround_state
     deep/deep_chain deep/deep_curves deep/deep_rows space/hue space/space space/lightness_chain
-  SOURCES equalize/reference.cpp equalize/deep/deep_reference.cpp equalize/level_counts.cpp
-    equalize/space/space_reference.cpp
   TSAN fused/fused_chain deep/deep_chain space/space space/lightness_chain LONG saturation/near_half)
 equalux_tests(test_staged staged LABELS core STEMS cdf_scan stages staged_chain TSAN staged_chain)
 equalux_tests(test_clahe clahe LABELS core STEMS clahe deep_clahe saturated_tiles
-  SOURCES clahe/reference_clahe.cpp clahe/reference_deep_clahe.cpp equalize/deep/deep_reference.cpp
   TSAN clahe deep_clahe)
 # The bytes of OpenCV's functions, beside OpenCV where the build has it.
 equalux_tests(test_opencv_clahe clahe LABELS core STEMS opencv_clahe LONG opencv_clahe)
@@ -26,13 +23,11 @@ if(EQUALUX_HAVE_OPENCV)
   endforeach()
 endif()
 equalux_tests(test_denoise denoise LABELS core
-  STEMS denoise denoise_rows fractions
-  SOURCES denoise/denoise_pictures.cpp denoise/reference_denoise.cpp TSAN denoise fractions)
+  STEMS denoise denoise_rows fractions TSAN denoise fractions)
 equalux_tests(test_convolve convolve LABELS core
-  STEMS exact_kernel convolve SOURCES convolve/reference_convolve.cpp TSAN convolve)
+  STEMS exact_kernel convolve TSAN convolve)
 equalux_tests(test_hessian hessian LABELS core
-  STEMS hessian vessel vessel_output SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp
-  TSAN hessian vessel vessel_output)
+  STEMS hessian vessel vessel_output TSAN hessian vessel vessel_output)
 
 add_library(equalux_scenes STATIC quality/stability_scenes.cpp quality/scene_meter.cpp)
 target_link_libraries(equalux_scenes PUBLIC equalux_test_support PRIVATE equalux_warnings)
@@ -42,7 +37,7 @@ equalux_tests(test_scenes quality
   STEMS scene_meter stability_scenes stability surround_scenes LIBRARIES equalux_scenes)
 target_compile_definitions(test_scenes PRIVATE EQUALUX_CONFIGS="${PROJECT_SOURCE_DIR}/configs")
 equalux_tests(test_vessel_trees hessian
-  STEMS vessel_trees SOURCES hessian/hessian_reference.cpp hessian/vessel_trees.cpp LONG vessel_trees)
+  STEMS vessel_trees LONG vessel_trees)
 
 # The C interface as programs in C have it: compiled by the C compiler, linked to the shared library alone.
 add_executable(test_c_interface host/test_c_interface.c host/cxx_frames.cpp)

@@ -12,7 +12,7 @@ if(EQUALUX_HAVE_OPENCV)
     STEMS camera_identity camera_controls)
   equalux_tests(test_convolve_opencv convolve LABELS core
     LIBRARIES equalux_opencv opencv_core opencv_imgproc opencv_imgcodecs
-    STEMS convolve_opencv SOURCES convolve/reference_convolve.cpp)
+    STEMS convolve_opencv)
   target_compile_definitions(test_convolve_opencv PRIVATE
     EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   target_include_directories(test_convolve_opencv SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})

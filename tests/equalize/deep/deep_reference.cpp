@@ -110,7 +110,7 @@ void packed(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageVi
 }
 
 /// Where the samples of a YCbCr frame lie.
-struct Sampler {
+struct DeepSampler {
   const ImageDesc& desc;
   bool interlaced;
 
@@ -150,7 +150,7 @@ void planar(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageVi
             bool interlaced) {
   const Form form(in.desc);
   const Weights k(in.desc, form);
-  const Sampler at{in.desc, interlaced};
+  const DeepSampler at{in.desc, interlaced};
   const auto luma_at = [&](int x, int y) { return form.get(in.row(0, y) + 2 * x); };
   const auto value = [&](int x, int y) {
     const int cx = at.chroma_column(x);
