@@ -2,11 +2,13 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "src/cpu/common/parallel.h"
+#include "src/cpu/common/stores.h"
 #include "src/cpu/equalize/deep/deep_chain.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/cpu/equalize/fused/fused_chain.h"
@@ -70,6 +72,26 @@ TEST(SaturatedStreams, EveryTargetAsThePlainLoops) {
         SCOPED_TRACE(std::to_string(i) + " " + std::string(to_string(desc.format)) + " by " +
                      std::string(rows.target));
         expect_as_plain<FusedChain>(rows, scalar_fused_rows(), desc, first, second, i);
+      }
+    }
+  }
+}
+
+// Loops choose the kind of stores once, or vector by vector where few vectors come.
+TEST(SaturatedStreams, LargeFramesAsThePlainLoops) {
+  std::mt19937 random(10);
+  test::EveryNth third(3);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const EqualizeParams params = test::drawn_params(random);
+    for (const auto& [format, height] :
+         {std::pair{PixelFormat::i420, 560}, {PixelFormat::y42b, 416}, {PixelFormat::y444, 276}}) {
+      const ImageDesc desc{format, i % 2 == 0 ? 1280 : 1294, height};
+      ASSERT_GT(tight_bytes(desc), kStreamingBytes);
+      if (third.skips()) continue;
+      for (const FusedRows& rows : all_fused_rows()) {
+        SCOPED_TRACE(std::to_string(i) + " " + std::string(to_string(format)) + " by " +
+                     std::string(rows.target));
+        expect_as_plain<FusedChain>(rows, scalar_fused_rows(), desc, params, params, i);
       }
     }
   }
