@@ -44,4 +44,4 @@ target_include_directories(equalux_fake_cuda PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(equalux_fake_cuda SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(equalux_fake_cuda PRIVATE equalux_warnings)
 equalux_tests(test_fake_cuda cuda LABELS core LIBRARIES equalux_fake_cuda equalux_pipelines
-  STEMS cuda_call_failures cuda_device_choice cuda_chains cuda_host_filter cuda_transparency)
+  STEMS cuda_call_failures cuda_device_choice cuda_chains cuda_host_filter cuda_strides cuda_transparency)

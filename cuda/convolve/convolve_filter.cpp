@@ -8,6 +8,7 @@
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/trace.h"
+#include "cuda/runtime/view_strides.h"
 #include "src/convolve/exact_kernel.h"
 
 namespace equalux {
@@ -50,6 +51,8 @@ class CudaConvolveFilter final : public Filter {
     if (in.data[0] == out.data[0]) {
       throw Error(ExitCode::usage, "convolve: input and output are the same memory, must be two");
     }
+    cuda::check_strides("convolve", in);
+    cuda::check_strides("convolve", out);
     device_.use();
     const cuda::TraceRange range("convolve");
     enqueue(in, out, static_cast<cudaStream_t>(context.stream));

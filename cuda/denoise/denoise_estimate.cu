@@ -23,7 +23,7 @@ constexpr int kBlocksDown = 4;
 static_assert((denoise::kBlock + kMostStripRows + 2 * kReach - 2) / denoise::kBlock < kBlocksDown);
 static_assert((denoise::kBlock + kMostStripRows + 4 * kReach - 4) / denoise::kBlock < kBlocksDown);
 /// Least strips, of a warp each, that a multiprocessor holds at a time: other warps hide the
-/// latency of a row's loads.
+/// latency of a row's loads. Only for the compiler; estimate_strips() asks the device.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
 constexpr int kStrips = 16;  // multiprocessors of 7.5 and 8.6 hold 16 blocks at most
 #else
@@ -731,28 +731,32 @@ auto estimate_kernel(const DenoisePicture& picture) {
 
 }  // namespace
 
-void estimate_next(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
+int estimate_strips(const LaunchDevice& device) {
+  int strips = 0;  // of a multiprocessor
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &strips, estimate_next_kernel<Slots::halves, Source::words>, kLanes, 0),
+        "asking how many strips fit");
+  return strips * device.multiprocessors;
+}
+
+void estimate_next(const DenoisePicture& picture, const LaunchDevice& device, int strips,
+                   cudaStream_t stream) {
   const Samples<const std::uint8_t>& luma = picture.components[0].in;
   const unsigned across = parts(luma.columns, kStripColumns);
-  const int rows = strip_rows(across, luma.rows, kStrips * device.multiprocessors);
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(across, parts(luma.rows, rows)), dim3(kLanes), stream);
+  const int rows = strip_rows(across, luma.rows, strips);
   const auto kernel = has_words(picture) ? estimate_kernel<Source::words>(picture)
                                          : estimate_kernel<Source::single>(picture);
-  check(cudaLaunchKernelEx(&config, kernel, picture, rows), "launching the estimate");
+  launch_early(device, "launching the estimate", kernel, dim3(across, parts(luma.rows, rows)),
+               dim3(kLanes), stream, picture, rows);
 }
 
 void estimate_start(const DenoisePicture& picture, const LaunchDevice& device,
                     cudaStream_t stream) {
   const Samples<const std::uint8_t>& luma = picture.components[0].in;
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(luma.columns + kFour, kStartThreads),
-                         static_cast<unsigned>(luma.rows), static_cast<unsigned>(picture.count)),
-                    dim3(kStartThreads), stream);
-  check(cudaLaunchKernelEx(&config, estimate_start_kernel, picture),
-        "launching the first estimate");
+  launch_early(device, "launching the first estimate", estimate_start_kernel,
+               dim3(parts(luma.columns + kFour, kStartThreads), static_cast<unsigned>(luma.rows),
+                    static_cast<unsigned>(picture.count)),
+               dim3(kStartThreads), stream, picture);
 }
 
 }  // namespace equalux::cuda

@@ -14,6 +14,7 @@
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/trace.h"
+#include "cuda/runtime/view_strides.h"
 #include "src/common/filter_recipe.h"
 #include "src/denoise/interpolation.h"
 #include "src/denoise/noise_estimate.h"
@@ -119,7 +120,8 @@ class Sequence {
   }
 
   /// Enqueues the kernels of a completed picture in the context's stream. Does not wait.
-  void submit(const DenoisePicture& all, const cuda::LaunchDevice& device, FrameContext& context) {
+  void submit(const DenoisePicture& all, const cuda::LaunchDevice& device, int strips,
+              FrameContext& context) {
     const auto stream = static_cast<cudaStream_t>(context.stream);
     noise_count(all, device, stream);
     if (all.before == 0) {
@@ -132,7 +134,7 @@ class Sequence {
       motion_find(all, device, stream);
       motion_move(all, device, stream);
       context.mark("motion");
-      estimate_next(all, device, stream);
+      estimate_next(all, device, strips, stream);
     }
     context.mark("estimate");
     denoise_smooth(all, device, stream);
@@ -247,6 +249,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     equalux::validate(input);
     device_.use();
     launch_device_ = cuda::denoise_device();
+    strips_ = cuda::estimate_strips(launch_device_);
     // Frames in flight may still read the buffers that are freed here.
     cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
     desc_ = input;
@@ -271,6 +274,9 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     if (in.desc != desc_ || out.desc != out_desc_) {
       throw Error(ExitCode::usage, "denoise: the frame is not what the filter was configured for");
     }
+    const bool interlaced = context.field_order != FieldOrder::progressive;
+    cuda::check_strides("denoise", in, interlaced);
+    cuda::check_strides("denoise", out, interlaced);
     device_.use();
     const cuda::TraceRange range("denoise");
     context.dither = params_.dither;
@@ -281,7 +287,6 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     }
     // Streams rarely change between frames and fields, and the other kind's state is out of date by
     // then: it is dropped.
-    const bool interlaced = context.field_order != FieldOrder::progressive;
     if (interlaced != interlaced_) make_sequences(interlaced);
     if (!interlaced) {
       process(*sequences_[0], in, out, std::nullopt, context);
@@ -396,7 +401,8 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   void process(Sequence& sequence, const ConstImageView& in, const ImageView& out,
                std::optional<int> parity, FrameContext& context) {
-    sequence.submit(sequence.completed(picture_of(in, out, parity)), launch_device_, context);
+    sequence.submit(sequence.completed(picture_of(in, out, parity)), launch_device_, strips_,
+                    context);
   }
 
   /// Passes the samples on unchanged, for a strength of 0.
@@ -415,6 +421,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   cuda::FilterDevice device_;
   cuda::LaunchDevice launch_device_;
+  int strips_ = 0;  ///< cuda::estimate_strips()
   ImageDesc desc_;
   ImageDesc out_desc_;  // has another format where results keep fractions
   std::vector<int> order_;

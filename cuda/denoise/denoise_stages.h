@@ -140,8 +140,12 @@ void motion_find(const DenoisePicture& picture, const LaunchDevice& device, cuda
 void motion_move(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// Takes the first picture as the estimate.
 void estimate_start(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
+/// Strips of a picture that the current device works on at a time in estimate_next(). Throws
+/// Error(unavailable).
+[[nodiscard]] int estimate_strips(const LaunchDevice& device);
 /// Updates estimates and weights with the picture.
-void estimate_next(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
+void estimate_next(const DenoisePicture& picture, const LaunchDevice& device, int strips,
+                   cudaStream_t stream);
 /// Smooths the estimates and writes the picture; with a strength of 0 the frame's own samples.
 void denoise_smooth(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 

@@ -6,6 +6,7 @@
 #include "cuda/hessian/hessian.h"
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
+#include "cuda/runtime/view_strides.h"
 #include "src/hessian/hessian_weights.h"
 
 namespace equalux {
@@ -38,6 +39,8 @@ class CudaHessianFilter final : public Filter {
       throw Error(ExitCode::usage,
                   "eigenvalues: the frame is not what the filter was configured for");
     }
+    cuda::check_strides("eigenvalues", in);
+    cuda::check_strides("eigenvalues", out);
     device_.use();
     const cuda::TraceRange range("eigenvalues");
     kernel_->enqueue(cuda::LevelSource::of(in, params_.channel),

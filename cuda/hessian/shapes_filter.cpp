@@ -7,6 +7,7 @@
 #include "cuda/hessian/hessian.h"
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
+#include "cuda/runtime/view_strides.h"
 #include "src/hessian/hessian_weights.h"
 
 namespace equalux {
@@ -41,6 +42,8 @@ class CudaShapesFilter final : public Filter {
     if (in.desc != in_desc_ || out.desc != out_desc_) {
       throw Error(ExitCode::usage, "shapes: the frame is not what the filter was configured for");
     }
+    cuda::check_strides("shapes", in);
+    cuda::check_strides("shapes", out);
     device_.use();
     const cuda::TraceRange range("shapes");
     const auto stream = static_cast<cudaStream_t>(context.stream);

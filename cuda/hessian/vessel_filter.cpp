@@ -8,6 +8,7 @@
 #include "cuda/hessian/hessian.h"
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
+#include "cuda/runtime/view_strides.h"
 #include "src/hessian/hessian_weights.h"
 #include "src/hessian/vessel_math.h"
 
@@ -50,6 +51,8 @@ class CudaVesselFilter final : public Filter {
     if (in.desc != in_desc_ || out.desc != out_desc_) {
       throw Error(ExitCode::usage, "vessel: the frame is not what the filter was configured for");
     }
+    cuda::check_strides("vessel", in);
+    cuda::check_strides("vessel", out);
     device_.use();
     const cuda::TraceRange range("vessel");
     const auto stream = static_cast<cudaStream_t>(context.stream);

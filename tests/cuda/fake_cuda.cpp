@@ -63,6 +63,7 @@ struct Device {
   std::set<const void*> looked_at;
   std::deque<Copy> later;
   std::vector<Launch> under_way;
+  std::uint64_t early_launches = 0;
   std::uint64_t meetings = 0;
   std::function<void()> pause;
   std::vector<std::string> misuses;
@@ -142,6 +143,7 @@ void reset(const Fault& fault) {
   d.looked_at.clear();
   d.later.clear();
   d.under_way.clear();
+  d.early_launches = 0;
   d.meetings = 0;
   d.pause = nullptr;
   d.misuses.clear();
@@ -246,6 +248,12 @@ void launched(const void* stream, bool early) {
   };
   if (std::any_of(d.under_way.begin(), d.under_way.end(), meets)) ++d.meetings;
   d.under_way.push_back({stream, early});
+  if (early) ++d.early_launches;
+}
+
+std::uint64_t early_launches() {
+  const std::lock_guard lock(device().mutex);
+  return device().early_launches;
 }
 
 std::uint64_t meetings() {

@@ -61,6 +61,8 @@ struct Held {
 /// beyond what was allocated, streams and events that are gone.
 [[nodiscard]] std::vector<std::string> misuses();
 
+/// Launches that may begin before what is ahead of them in their stream has ended.
+[[nodiscard]] std::uint64_t early_launches();
 /// Launches that met others, on another stream and not waited for, where either may begin before
 /// what is ahead of it in its stream has ended.
 [[nodiscard]] std::uint64_t meetings();

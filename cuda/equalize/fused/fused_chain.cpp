@@ -17,6 +17,7 @@
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/launch_device.h"
 #include "cuda/runtime/trace.h"
+#include "cuda/runtime/view_strides.h"
 #include "src/equalize/fixed_curve.h"
 #include "src/equalize/space.h"
 #include "src/equalize/tone_curve.h"
@@ -55,14 +56,6 @@ std::uint32_t chunk_pixels(PixelFormat format) {
   return t.planes == 1 ? kChunkBytes / 2 : 16 * kLanes;
 }
 
-std::int32_t checked_stride(std::ptrdiff_t stride) {
-  if (stride > INT32_MAX || stride < -INT32_MAX) {
-    throw Error(ExitCode::usage, "equalize: a stride is " + std::to_string(stride) +
-                                     " bytes, must be below 2^31 on a GPU");
-  }
-  return static_cast<std::int32_t>(stride);
-}
-
 /// Returns true where kernels of other processes may run on the device at the same time (MPS), and
 /// where that is unknown.
 bool shares_device([[maybe_unused]] int device) {
@@ -73,6 +66,16 @@ bool shares_device([[maybe_unused]] int device) {
   ignore(status);
 #endif
   return shared != 0;
+}
+
+/// Returns true where launches in a stream are captured, not run, and where that is unknown.
+bool may_capture(cudaStream_t stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return true;
+  }
+  return capture != cudaStreamCaptureStatusNone;
 }
 
 /// Number of configured chains on a device. The lock is held from a look at the number to the
@@ -88,12 +91,12 @@ DeviceChains& chains_on(int device) {
 }
 
 /// Throws Error(usage) where a cell of the grid's histogram could overflow. Only a frame near 2^31
-/// pixels on a device of less than five multiprocessors gives blocks that much.
-void check_counts(unsigned grid, std::uint64_t block_samples) {
-  const std::uint64_t blocks = (grid + kGridCopies - 1) / kGridCopies;
+/// pixels gives `workers` blocks that much, where they are less than five.
+void check_counts(unsigned workers, std::uint64_t block_samples, int multiprocessors) {
+  const std::uint64_t blocks = (workers + kGridCopies - 1) / kGridCopies;
   if (blocks * block_samples > kMostGridCount) {
     throw Error(ExitCode::usage, "equalize: the frame is too large for a device with " +
-                                     std::to_string(grid) + " multiprocessors");
+                                     std::to_string(multiprocessors) + " multiprocessors");
   }
 }
 
@@ -137,13 +140,7 @@ void FusedChain::join_device(int device) {
 /// captured launch may be replayed at any time, beside any chains, and never overlaps.
 bool FusedChain::may_overlap(cudaStream_t stream, unsigned grid, int chains) const {
   if (!overlaps_launches_ || stream != last_stream_ || grid > proven_grid_) return false;
-  if (chains != 1) return false;
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
-    return false;
-  }
-  return capture == cudaStreamCaptureStatusNone;
+  return chains == 1 && !may_capture(stream);
 }
 
 FusedChain::Launch FusedChain::prepare(Access access, bool saturates) const {
@@ -304,13 +301,15 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   // 4:2:0: a last row alone, or, interlaced, one of a field alone.
   p.lacks_rows = rows_of_cell == 2 && desc_.height % (p.interlaced ? 4 : 2) != 0;
   p.has_partial_cells = p.lacks_rows || (columns_of_cell == 2 && desc_.width % 2 != 0);
+  check_strides("equalize", in);
+  check_strides("equalize", out);
   bool aligned = true;
   bool tight = t.planes == 1 && t.model != ColorModel::yuv;
   for (std::size_t i = 0; i < static_cast<std::size_t>(t.planes); ++i) {
     p.in[i] = in.data[i];
     p.out[i] = out.data[i];
-    p.in_stride[i] = checked_stride(in.stride[i]);
-    p.out_stride[i] = checked_stride(out.stride[i]);
+    p.in_stride[i] = static_cast<std::int32_t>(in.stride[i]);
+    p.out_stride[i] = static_cast<std::int32_t>(out.stride[i]);
     aligned =
         aligned &&
         PlanePair{in.data[i], out.data[i], in.stride[i], out.stride[i]}.is_multiple(kVectorBytes);
@@ -360,7 +359,8 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   const std::uint32_t warps = p.workers * warps_each;
   p.chunks_of_warp = chunks / warps;
   p.longer_warps = chunks % warps;
-  check_counts(p.workers, std::uint64_t{p.chunks_of_warp + 1} * warps_each * chunk_samples);
+  check_counts(p.workers, std::uint64_t{p.chunks_of_warp + 1} * warps_each * chunk_samples,
+               multiprocessors_);
   p.step = {warps * parts / p.columns, warps * parts % p.columns};
   look_ahead(p.tone, stream);
   p.excludes = excluded_.active();
@@ -391,7 +391,8 @@ void FusedChain::start(const Launch& launch, unsigned grid, FusedParams& params,
   std::array<void*, 1> arguments{&params};
   check(cudaLaunchKernelExC(&config, launch.kernel, arguments.data()),
         "launching the fused kernel");
-  if (!overlaps) {
+  // A captured launch has not run yet, so it proves nothing.
+  if (!overlaps && !may_capture(stream)) {
     proven_grid_ = stream == last_stream_ ? std::max(proven_grid_, grid) : grid;
     last_stream_ = stream;
   }

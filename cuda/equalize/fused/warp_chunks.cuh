@@ -200,12 +200,13 @@ template <typename Layout>
 class FlatChunks : public WarpSlots {
  public:
   /// Position of a lane's part: its number in the frame and in its line, and byte offsets in the
-  /// planes.
+  /// planes. Offsets are signed numbers modulo 2^32: of parts beyond the frame, which are not
+  /// accessed, they may overflow.
   struct Place {
     std::uint32_t part;
     std::uint32_t column;
-    std::int32_t luma;
-    std::int32_t chroma;
+    std::uint32_t luma;
+    std::uint32_t chroma;
   };
 
   __device__ FlatChunks(const FusedParams& p, std::uint8_t* ring)
@@ -270,34 +271,32 @@ class FlatChunks : public WarpSlots {
   /// line.
   struct Step {
     std::uint32_t parts;
-    std::int32_t luma;
-    std::int32_t chroma;
-    std::int32_t next_luma;
-    std::int32_t next_chroma;
+    std::uint32_t luma;
+    std::uint32_t chroma;
+    std::uint32_t next_luma;
+    std::uint32_t next_chroma;
 
     template <typename Strides>
     __device__ __forceinline__ Step(const FusedParams& p, const Strides& stride) {
-      const auto line = static_cast<std::int32_t>(p.step.line);
-      const auto column = static_cast<std::int32_t>(p.step.column);
-      const auto columns = static_cast<std::int32_t>(p.columns);
-      const std::int32_t luma_line = Layout::kRows * stride[0];
+      const std::uint32_t luma_line = Layout::kRows * static_cast<std::uint32_t>(stride[0]);
+      const auto chroma_line = static_cast<std::uint32_t>(stride[1]);
       parts = p.workers * (kConfig.warps * kLanes);
-      luma = line * luma_line + column * kLumaBytes;
-      chroma = line * stride[1] + column * Layout::kChromaBytes;
-      next_luma = luma_line - columns * kLumaBytes;
-      next_chroma = stride[1] - columns * Layout::kChromaBytes;
+      luma = p.step.line * luma_line + p.step.column * kLumaBytes;
+      chroma = p.step.line * chroma_line + p.step.column * Layout::kChromaBytes;
+      next_luma = luma_line - p.columns * kLumaBytes;
+      next_chroma = chroma_line - p.columns * Layout::kChromaBytes;
     }
   };
-  static constexpr std::int32_t kLumaBytes = kPartColumns;
+  static constexpr std::uint32_t kLumaBytes = kPartColumns;
 
   template <typename Strides>
   [[nodiscard]] __device__ Place place(int i, const Strides& stride) const {
     const std::uint32_t part = number(i) * kLanes + static_cast<std::uint32_t>(lane_);
-    const auto line = static_cast<std::int32_t>(part / p_.columns);
+    const std::uint32_t line = part / p_.columns;
     const std::uint32_t column = part % p_.columns;
     return {part, column,
-            line * Layout::kRows * stride[0] + static_cast<std::int32_t>(column) * kLumaBytes,
-            line * stride[1] + static_cast<std::int32_t>(column) * Layout::kChromaBytes};
+            line * Layout::kRows * static_cast<std::uint32_t>(stride[0]) + column * kLumaBytes,
+            line * static_cast<std::uint32_t>(stride[1]) + column * Layout::kChromaBytes};
   }
 
   __device__ __forceinline__ void back(Place& at, const Step& step) const {
@@ -318,9 +317,9 @@ class FlatChunks : public WarpSlots {
   /// Byte offset of a lane's part of piece kPiece in its plane.
   template <int kPiece>
   static __device__ __forceinline__ std::int64_t offset(const Place& at, std::int32_t luma_stride) {
-    if constexpr (kPiece >= Layout::kRows) return at.chroma;
-    if constexpr (kPiece == 1) return at.luma + luma_stride;
-    return at.luma;
+    if constexpr (kPiece >= Layout::kRows) return static_cast<std::int32_t>(at.chroma);
+    const auto luma = static_cast<std::int32_t>(at.luma);
+    return kPiece == 1 ? luma + luma_stride : luma;
   }
 
   Step in_;
