@@ -62,21 +62,20 @@ Option camera_control_option(InputOptions& options) {
 
 Option reconnect_option(InputOptions& options) {
   constexpr std::int64_t kMostSeconds = 31'536'000;  // a year
-  return {"reconnect", "always|off|SECONDS",
-          "live inputs (cameras, rtsp:, http:, live gst: pipelines) that fail or stall, and "
-          "cameras and "
-          "network streams that end: for how long they are opened again, 1 to 31536000 seconds, "
-          "while the output gets placeholders; "
-          "off: the failure ends the run (default: always)",
-          [&options](const std::string& text) {
-            options.reconnect = text.empty() ? "always" : text;
-            if (options.reconnect == "always" || options.reconnect == "off") return;
-            if (!std::isdigit(static_cast<unsigned char>(text.front()))) {
-              throw Error(ExitCode::usage, "--reconnect is '" + text +
-                                               "', must be always, off or seconds, 1 to 31536000");
-            }
-            (void)read_integer("reconnect", text, 1, kMostSeconds);
-          }};
+  return {
+      "reconnect", "always|off|SECONDS",
+      "live inputs (cameras, rtsp:, http:, live gst: pipelines) that fail or stall, and cameras "
+      "and network streams that end: for how long they are opened again, 1 to 31536000 seconds, "
+      "while the output gets placeholders; off: the failure ends the run (default: always)",
+      [&options](const std::string& text) {
+        options.reconnect = text.empty() ? "always" : text;
+        if (options.reconnect == "always" || options.reconnect == "off") return;
+        if (!std::isdigit(static_cast<unsigned char>(text.front()))) {
+          throw Error(ExitCode::usage, "--reconnect is '" + text +
+                                           "', must be always, off or seconds, 1 to 31536000");
+        }
+        (void)read_integer("reconnect", text, 1, kMostSeconds);
+      }};
 }
 
 Option decoder_option(InputOptions& options) {
