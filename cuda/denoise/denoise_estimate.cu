@@ -400,7 +400,6 @@ Strip<kSlots, kSource, kPlace>::codes_of(const Loaded<kSource>& loaded, int pair
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
     const Loaded<kSource>& loaded, Known& known, __half2 (&deviations)[2]) const {
-  constexpr int kMostDifference = 4095;
   constexpr unsigned kSign = 0x8000;
   known.weights = kHalved ? __byte_perm(loaded.weights[0], loaded.weights[1], weight_selector_)
                           : loaded.weights[0];
@@ -433,8 +432,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
     // With the sign bits set no half borrows from the other.
     const Pair difference = (codes_of(loaded, p) * up + twice(kSign) - estimate) ^ twice(kSign);
     known.differences[p] = difference;
-    const Pair clipped =
-        greatest(least(difference, twice(kMostDifference)), twice(0x10000U - kMostDifference));
+    const Pair clipped = greatest(least(difference, twice(denoise::kMostDifference)),
+                                  twice(0x10000U - denoise::kMostDifference));
     const Pair levels = estimate & twice(0x3FFC);
     const auto product = [&](int level, unsigned upper, unsigned weight, int clipped_difference) {
       const int of_noise =
@@ -553,10 +552,10 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
   for (int p = 0; p < 2; ++p) {
     // denoise::change(). A half below 0 has its sign bit set, so it is below 0 as a whole number,
     // too, and the minima for whole numbers clamp it.
-    const Pair by_mean = bits_of(__hadd2(__habs2(means[p]), minus(25 * denoise::kSigma / 2)));
-    const Pair by_energy = bits_of(__hadd2(energies[p], minus(25 * denoise::kSigma)));
+    const Pair by_mean = bits_of(__hadd2(__habs2(means[p]), minus(denoise::kLeastSum)));
+    const Pair by_energy = bits_of(__hadd2(energies[p], minus(denoise::kLeastMagnitudes)));
     const Pair by_own = bits_of(__hfma2(__habs2(own[p]), __half2half2(__ushort_as_half(0x4800)),
-                                        minus(20 * denoise::kSigma)));
+                                        minus(denoise::kOwnFactor * denoise::kLeastOwn)));
     changes[p] = __vimin_s16x2_relu(__vimax3_s16x2(by_mean, by_energy, by_own), twice(255));
     if (!first) changes[p] = greatest(changes[p], covered_change(row, p));
   }

@@ -343,9 +343,8 @@ __device__ __forceinline__ int part_of_difference(const int (&now)[kSpan],
 /// quotient. The first half of the warp finds x, the other y.
 __device__ __forceinline__ Vector displacement_of(const denoise::SlopeSums& sums) {
   static_assert(kLanes == 4 * kParts);
-  const std::int64_t damping = 16 * static_cast<std::int64_t>(kWindow * kWindow);
-  const std::int64_t xx = sums.xx + damping;
-  const std::int64_t yy = sums.yy + damping;
+  const std::int64_t xx = sums.xx + denoise::damping(kWindow * kWindow);
+  const std::int64_t yy = sums.yy + denoise::damping(kWindow * kWindow);
   const std::int64_t xy = sums.xy;
   const std::int64_t determinant = xx * yy - xy * xy;
   const bool is_x = lane_of_warp() < 2 * kParts;
@@ -925,8 +924,7 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
   load_block(picture, column, row, now);
   const int limit = picture.drift_limits[block];
   const int unmoved = match_along(picture, now, x, y, {0, 0}, limit, across).difference;
-  // A vector must be better than none by 1 / 32, or vectors follow the noise.
-  int least = unmoved - unmoved / 32;
+  int least = denoise::least_without_vector(unmoved);
   Vector best{0, 0};
   std::int16_t best_gain = picture.gains[block];
   const Vector followed = picture.followed[block];
@@ -938,7 +936,7 @@ __device__ __forceinline__ Vector chosen_vector(const DenoisePicture& picture, i
   const Vector found = picture.found[block];
   if (found != Vector{0, 0} && found != followed) {
     const Match match = match_along(picture, now, x, y, found, limit, across);
-    if (match.difference - match.difference / 128 < least) {
+    if (denoise::least_of_found(match.difference) < least) {
       best = found;
       best_gain = gain(picture, column, row, match.drift);
     }

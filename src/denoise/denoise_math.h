@@ -76,20 +76,29 @@ EQUALUX_HD constexpr int fraction(std::uint8_t entry) {
 /// Unit of deviations: 1/16 of the standard deviation of noise.
 inline constexpr int kSigma = 16;
 inline constexpr int kMostDeviation = 127;
+/// Largest difference of a sample from its estimate that counts: products of it fit in 32 bits.
+inline constexpr int kMostDifference = 4095;
 
 /// Distance of a sample from its estimate, in units of the noise that both have together.
 EQUALUX_HD int deviation(int sample, int estimate, int inverse, int certainty) {
-  const int difference = clamp(sample - estimate, -4095, 4095);
+  const int difference = clamp(sample - estimate, -kMostDifference, kMostDifference);
   return clamp(times(8 * difference, times(inverse, certainty)), -kMostDeviation, kMostDeviation);
 }
+
+/// What a change at a sample begins with: the sum of the 25 deviations around it, the sum of their
+/// magnitudes, and its own deviation, whose excess counts kOwnFactor times.
+inline constexpr int kLeastSum = 25 * kSigma / 2;
+inline constexpr int kLeastMagnitudes = 25 * kSigma;
+inline constexpr int kLeastOwn = 5 * kSigma / 2;
+inline constexpr int kOwnFactor = 8;
 
 /// Change at a sample, 0 (none) to 255: by mean and mean magnitude of the 25 deviations around it,
 /// and by its own. For noise alone these are 0 +- 0.2, 0.8 +- 0.12 and 0 +- 1 standard deviations;
 /// change begins at 0.5, 1 and 2.5, and is 255 at 1.14, 1.64 and 4.5.
 EQUALUX_HD int change(int sum, int magnitudes, int own) {
-  const int by_mean = (sum < 0 ? -sum : sum) - 25 * kSigma / 2;
-  const int by_energy = magnitudes - 25 * kSigma;
-  const int by_own = 8 * ((own < 0 ? -own : own) - 5 * kSigma / 2);
+  const int by_mean = (sum < 0 ? -sum : sum) - kLeastSum;
+  const int by_energy = magnitudes - kLeastMagnitudes;
+  const int by_own = kOwnFactor * ((own < 0 ? -own : own) - kLeastOwn);
   int most = by_mean > by_energy ? by_mean : by_energy;
   most = by_own > most ? by_own : most;
   return clamp(most, 0, 255);

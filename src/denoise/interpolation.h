@@ -12,17 +12,19 @@ namespace equalux::denoise {
 inline constexpr int kParts = 8;
 /// Phases between two samples, for luma and for chroma of half as many columns.
 inline constexpr int kPhases = 2 * kParts;
+inline constexpr int kPhaseBits = 4;
+static_assert(kPhases == 1 << kPhaseBits);
 /// Component of a vector in units of 1 / kPhases of a plane's samples.
 EQUALUX_HD int phases_of(int parts, int shift) {
   return shift == 0 ? 2 * parts : parts;
 }
 /// Nearest sample.
 EQUALUX_HD int nearest_sample(int phases) {
-  return (phases + kPhases / 2) >> 4;
+  return (phases + kPhases / 2) >> kPhaseBits;
 }
 /// Sample at or before the position, and the phase from there.
 EQUALUX_HD int sample_before(int phases) {
-  return phases >> 4;
+  return phases >> kPhaseBits;
 }
 EQUALUX_HD int phase_of(int phases) {
   return phases & (kPhases - 1);

@@ -170,13 +170,27 @@ EQUALUX_HD void add_slopes(int now, int then, int left, int right, int above, in
   sums.yd += y * d;
 }
 
+/// Damping of displacement(), added to the sums of squared slopes over so many samples.
+EQUALUX_HD std::int64_t damping(int samples) {
+  return 16 * static_cast<std::int64_t>(samples);
+}
+
+/// Differences with which a block's vectors compete. A vector must be better than none by 1 / 32,
+/// or it follows the noise.
+EQUALUX_HD int least_without_vector(int difference) {
+  return difference - difference / 32;
+}
+/// A found vector is preferred by 1 / 128 to one that continues the last picture's.
+EQUALUX_HD int least_of_found(int difference) {
+  return difference - difference / 128;
+}
+
 /// Displacement that explains the differences best (Lucas and Kanade 1981): the solution of (xx xy;
 /// xy yy) (x; y) = (xd; yd), in units of 1 / kParts, at most one sample. Damping in proportion to
 /// `samples`, the size of the window, suppresses it where there is no structure.
 EQUALUX_HD Vector displacement(const SlopeSums& sums, int samples) {
-  const std::int64_t damping = 16 * static_cast<std::int64_t>(samples);
-  const std::int64_t xx = sums.xx + damping;
-  const std::int64_t yy = sums.yy + damping;
+  const std::int64_t xx = sums.xx + damping(samples);
+  const std::int64_t yy = sums.yy + damping(samples);
   const std::int64_t xy = sums.xy;
   const std::int64_t determinant = xx * yy - xy * xy;  // positive because of the damping
   const auto part = [determinant](std::int64_t numerator) {

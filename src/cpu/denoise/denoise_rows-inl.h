@@ -695,8 +695,8 @@ void deviations(const std::int16_t* sample, const std::int16_t* estimate,
     V inverses[2];
     curve.at(old, inverses);
     const auto deviation = [&](std::size_t k) HWY_ATTR {
-      const V difference =
-          clamped(hn::Sub(hn::LoadU(D(), sample + i + k * kLanes), old[k]), -4095, 4095);
+      const V difference = clamped(hn::Sub(hn::LoadU(D(), sample + i + k * kLanes), old[k]),
+                                   -kMostDifference, kMostDifference);
       const V scale = hn::MulFixedPoint15(inverses[k], certainty[k]);
       // The upper limit is applied by the saturating conversion to bytes.
       static_assert(kMostDeviation == 127);
@@ -775,8 +775,8 @@ void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
     }
     const auto by_sums = [&](V sum_above, V magnitude) HWY_ATTR {
       const V sum = hn::Sub(hn::Add(sum_above, sum_above), magnitude);
-      const V by_mean = hn::Sub(hn::Abs(sum), set(25 * kSigma / 2));
-      const V by_energy = hn::Sub(magnitude, set(25 * kSigma));
+      const V by_mean = hn::Sub(hn::Abs(sum), set(kLeastSum));
+      const V by_energy = hn::Sub(magnitude, set(kLeastMagnitudes));
       return clamped(hn::Max(by_mean, by_energy), 0, 255);
     };
     for (std::size_t i = 0; i < count; i += kBytes) {
@@ -784,8 +784,9 @@ void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
       const V odd = by_sums(above.around_odd(i / 2), magnitudes.around_odd(i / 2));
       const auto by_both = hn::BitCast(bytes, hn::Or(even, hn::ShiftLeft<8>(odd)));
       const auto own = hn::BitCast(bytes, hn::Abs(hn::LoadU(d, rows[2] + first + i)));
-      // Eight times the excess over the limit, saturating at 255.
-      auto by_own = hn::SaturatedSub(own, hn::Set(bytes, 5 * kSigma / 2));
+      // Eight times the excess, saturated at 255.
+      static_assert(kOwnFactor == 1 << 3);
+      auto by_own = hn::SaturatedSub(own, hn::Set(bytes, kLeastOwn));
       for (int k = 0; k < 3; ++k)
         by_own = hn::SaturatedAdd(by_own, by_own);
       hn::StoreU(hn::Max(by_both, by_own), bytes, out + first + i);

@@ -352,18 +352,20 @@ WindowDifference MotionSearch::compare(SampleWindow now, const Plane<std::int16_
                                        int column, int row, Vector vector, int limit) const {
   const int x = column * kBlock;
   const int y = row * kBlock;
-  const auto taps = [&](int parts) {
-    const int phase = 2 * (parts & (kParts - 1));
+  const int across_phases = phases_of(vector.x, 0);
+  const int down_phases = phases_of(vector.y, 0);
+  const auto taps = [&](int phases) {
+    const int phase = phase_of(phases);
     return phase == 0 ? nullptr : &taps_[static_cast<std::size_t>(phase)];
   };
-  const Taps* const across = taps(vector.x);
-  const Taps* const down = taps(vector.y);
+  const Taps* const across = taps(across_phases);
+  const Taps* const down = taps(down_phases);
   WindowCopy then(rows_);
-  const WindowDifference difference =
-      rows_.moved_differences(now,
-                              then.of(estimate, x + (vector.x >> 3), y + (vector.y >> 3),
-                                      down == nullptr ? kNoRows : kTapRows),
-                              across, down, limit);
+  const WindowDifference difference = rows_.moved_differences(
+      now,
+      then.of(estimate, x + sample_before(across_phases), y + sample_before(down_phases),
+              down == nullptr ? kNoRows : kTapRows),
+      across, down, limit);
   return {difference.magnitudes, drift_of(difference.drift, limit)};
 }
 
@@ -375,13 +377,12 @@ MotionSearch::Match MotionSearch::choose(const Frames& frames, int column, int r
   const int limit = limits_[number(column, row)];
   Match best;
   best.set({}, compare(now, frames.estimate, column, row, {}, limit));
-  // A vector must be better than none by 1/32, or it follows the noise.
-  best.difference -= best.difference / 32;
+  best.difference = least_without_vector(best.difference);
   const Match& followed = followed_[number(column, row)];
   if (followed.vector != Vector{} && followed.difference < best.difference) best = followed;
   if (found == Vector{} || found == followed.vector) return best;
   const WindowDifference own = compare(now, frames.estimate, column, row, found, limit);
-  if (own.magnitudes - own.magnitudes / 128 < best.difference) best.set(found, own);
+  if (least_of_found(own.magnitudes) < best.difference) best.set(found, own);
   return best;
 }
 
