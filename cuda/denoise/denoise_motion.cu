@@ -107,46 +107,25 @@ __device__ __forceinline__ bool halve_whole_tile(const DenoisePicture& picture, 
   return true;
 }
 
-/// Pyramids of the picture (z = 0) and of its estimate (z = 1), and noise curves beside them.
-///
-/// Each block of threads halves a tile of 64 x 64 samples three times; the first row of blocks
-/// makes the noise curves instead, one component each, as the search needs both and a launch is
-/// saved. 256 threads take a whole tile at one step of 8 x 2 samples a thread, in registers; tiles
-/// at the edges, and those of other than adjacent bytes, go through 2.7 KiB of shared memory. Reads
-/// each sample once, 1 or 2 bytes, and writes 2 bytes for each 4 samples: memory-bound. Sums are of
-/// whole numbers, rounded at each level.
-__global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
-    motion_pyramid_kernel(const __grid_constant__ DenoisePicture picture) {
-  constexpr int kHalf = kPyramidTile / 2;
-  constexpr int kFourth = kPyramidTile / 4;
+/// Halves and fourths of a tile in shared memory, a bank apart from row to row.
+struct PyramidTile {
+  static constexpr int kHalf = kPyramidTile / 2;
+  static constexpr int kFourth = kPyramidTile / 4;
+  std::int16_t halves[kHalf][kHalf + 2];
+  std::int16_t fourths[kFourth][kFourth + 2];
+};
+
+/// Halves any tile three times, through shared memory: at the edges of the picture, and of any
+/// depth and step. `x0` and `y0` count tiles.
+__device__ __forceinline__ void halve_tile(const DenoisePicture& picture, bool estimate, int thread,
+                                           int x0, int y0, PyramidTile& tile) {
+  constexpr int kHalf = PyramidTile::kHalf;
+  constexpr int kFourth = PyramidTile::kFourth;
   constexpr int kEighth = kPyramidTile / 8;
-  __shared__ std::int16_t halves[kHalf][kHalf + 2];
-  __shared__ std::int16_t fourths[kFourth][kFourth + 2];
-  // The kernel ahead counts noise and writes only its counts. All else was there before it began,
-  // so only the noise curves wait for it.
-  if (blockIdx.y == 0 || !counts_noise(picture)) {
-    wait_then_release();
-  } else {
-    release();
-  }
-  if (blockIdx.y == 0) {
-    if (blockIdx.z != 0) return;
-    for (auto c = static_cast<int>(blockIdx.x); c < picture.count;
-         c += static_cast<int>(gridDim.x)) {
-      make_noise_curves<kPyramidThreads>(picture, c);
-      __syncthreads();
-    }
-    return;
-  }
   const DenoiseComponent& luma = picture.components[0];
-  const bool estimate = blockIdx.z == 1;
   const DenoisePyramid& to = estimate ? picture.estimates : picture.samples;
-  const auto thread = static_cast<int>(threadIdx.x);
-  const auto x0 = static_cast<int>(blockIdx.x);
-  const auto y0 = static_cast<int>(blockIdx.y) - 1;
-  if ((x0 + 1) * kPyramidTile <= luma.in.columns && (y0 + 1) * kPyramidTile <= luma.in.rows &&
-      halve_whole_tile(picture, estimate, thread, x0 * kPyramidTile, y0 * kPyramidTile))
-    return;
+  auto& halves = tile.halves;
+  auto& fourths = tile.fourths;
   const PictureSamples samples{luma.in, picture.in_words};
   const PlaneNumbers estimates{luma.known.estimate};
   const int up = denoise::kSampleBits - picture.in_words.depth;
@@ -208,6 +187,44 @@ __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
     if (u < to.eighth.columns && v < to.eighth.rows)
       to.eighth.row(v)[u] = static_cast<std::int16_t>(mean);
   }
+}
+
+/// Pyramids of the picture (z = 0) and of its estimate (z = 1), and noise curves beside them.
+///
+/// Each block of threads halves a tile of 64 x 64 samples three times; the first row of blocks
+/// makes the noise curves instead, one component each, as the search needs both and a launch is
+/// saved. 256 threads take a whole tile at one step of 8 x 2 samples a thread, in registers; tiles
+/// at the edges, and those of other than adjacent bytes, go through 2.7 KiB of shared memory. Reads
+/// each sample once, 1 or 2 bytes, and writes 2 bytes for each 4 samples: memory-bound. Sums are of
+/// whole numbers, rounded at each level.
+__global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
+    motion_pyramid_kernel(const __grid_constant__ DenoisePicture picture) {
+  __shared__ PyramidTile tile;
+  // The kernel ahead counts noise and writes only its counts. All else was there before it began,
+  // so only the noise curves wait for it.
+  if (blockIdx.y == 0 || !counts_noise(picture)) {
+    wait_then_release();
+  } else {
+    release();
+  }
+  if (blockIdx.y == 0) {
+    if (blockIdx.z != 0) return;
+    for (auto c = static_cast<int>(blockIdx.x); c < picture.count;
+         c += static_cast<int>(gridDim.x)) {
+      make_noise_curves<kPyramidThreads>(picture, c);
+      __syncthreads();
+    }
+    return;
+  }
+  const DenoiseComponent& luma = picture.components[0];
+  const bool estimate = blockIdx.z == 1;
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto x0 = static_cast<int>(blockIdx.x);
+  const auto y0 = static_cast<int>(blockIdx.y) - 1;
+  if ((x0 + 1) * kPyramidTile <= luma.in.columns && (y0 + 1) * kPyramidTile <= luma.in.rows &&
+      halve_whole_tile(picture, estimate, thread, x0 * kPyramidTile, y0 * kPyramidTile))
+    return;
+  halve_tile(picture, estimate, thread, x0, y0, tile);
 }
 
 /// Part of a window of kWindow x kWindow in a lane: eight samples of one column. Half a warp reads
