@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "src/denoise/denoise_math.h"
@@ -19,9 +20,11 @@ inline constexpr int kLeastTexture = 141 * kLevel / 20;
 
 /// Bin of a texture of 1 or more.
 EQUALUX_HD int texture_bin(int texture) {
-  int octave = 0;
-  while ((texture >> octave) > 1)
-    ++octave;
+#ifdef __CUDA_ARCH__
+  const int octave = 31 - __clz(texture);
+#else
+  const int octave = static_cast<int>(std::bit_width(static_cast<unsigned>(texture))) - 1;
+#endif
   const int part = octave >= 3 ? (texture >> (octave - 3)) & 7 : (texture << (3 - octave)) & 7;
   return 8 * octave + part;
 }

@@ -156,7 +156,7 @@ int PictureSequence::coarse_of(std::size_t component, int x, int y) const {
   const ComponentShape& at = components_[component];
   const Plane<std::int16_t>& samples = samples_[component];
   const Knowledge& known = known_[component];
-  const Vector vector = field_.at(x / (kBlock >> at.shift_x), y / side(component));
+  const Vector vector = field_.at((x << at.shift_x) / kBlock, (y << at.shift_y) / kBlock);
   const int then_x = block_before(x, phases_of(vector.x, at.shift_x), at.columns);
   const int then_y = block_before(y, phases_of(vector.y, at.shift_y), at.rows);
   const CoarseSums sums =
