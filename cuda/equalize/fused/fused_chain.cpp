@@ -290,17 +290,9 @@ void FusedChain::saturate(const ImageView& frame, const saturation::Rule& rule,
   context.mark("saturation");
 }
 
-void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
-                         const FrameContext& context, FusedParams p) {
-  const auto stream = static_cast<cudaStream_t>(context.stream);
+FusedChain::Placed FusedChain::place(const ConstImageView& in, const ImageView& out,
+                                     FusedParams& p) const {
   const FormatTraits& t = traits(desc_.format);
-  const Sampling sampling = sampling_of(desc_.format);
-  const auto columns_of_cell = static_cast<std::uint32_t>(cell_columns(sampling));
-  const auto rows_of_cell = static_cast<std::uint32_t>(cell_rows(sampling));
-  p.interlaced = context.field_order != FieldOrder::progressive;
-  // 4:2:0: a last row alone, or, interlaced, one of a field alone.
-  p.lacks_rows = rows_of_cell == 2 && desc_.height % (p.interlaced ? 4 : 2) != 0;
-  p.has_partial_cells = p.lacks_rows || (columns_of_cell == 2 && desc_.width % 2 != 0);
   check_strides("equalize", in);
   check_strides("equalize", out);
   bool aligned = true;
@@ -316,52 +308,73 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   }
   const auto row = static_cast<std::ptrdiff_t>(row_bytes(desc_, 0));
   tight = tight && in.stride[0] == row && out.stride[0] == row;
-  const auto width = static_cast<std::uint32_t>(desc_.width);
+  p.width = static_cast<std::uint32_t>(desc_.width);
   auto lines = static_cast<std::uint32_t>(plane_rows(desc_, t.planes - 1));
-  p.width = width;
   if (tight && std::uint64_t{lines} * static_cast<std::uint64_t>(row) <= UINT32_MAX) {
     // A frame without padding is one long line, whose alignment is that of its first byte. The
     // kernel counts a line's bytes in 32 bits.
-    p.width = width * lines;
+    p.width *= lines;
     lines = 1;
     aligned = PlanePair{in.data[0], out.data[0]}.is_multiple(kVectorBytes);
   }
   const bool flat = aligned && launch_for(Access::flat, false).kernel != nullptr &&
                     p.width % kPartColumns == 0 && !p.lacks_rows && !p.interlaced && is_flat(in) &&
                     is_flat(out);
-  const bool saturates = params_.space == Space::value && t.model != ColorModel::gray &&
-                         saturation::changes(p.tone.saturation);
-  const Access access = flat ? Access::flat : (aligned ? Access::spans : Access::bytes);
-  // Loaded on first use, as loading takes its time and few frames need them.
-  if (saturates && launch_for(Access::bytes, true).kernel == nullptr) prepare_launches(true);
-  const Launch& launch = launch_for(access, saturates);
-  const std::uint32_t samples = columns_of_cell * rows_of_cell;
-  if (saturates) p.yuv = YuvFloats::of(p.weights, static_cast<float>(samples) * 0x1p-16f);
+  return {flat ? Access::flat : (aligned ? Access::spans : Access::bytes), lines};
+}
+
+unsigned FusedChain::divide(const Launch& launch, const Placed& placed, FusedParams& p) const {
+  const Sampling sampling = sampling_of(desc_.format);
+  const auto columns_of_cell = static_cast<std::uint32_t>(cell_columns(sampling));
+  const std::uint32_t samples = columns_of_cell * static_cast<std::uint32_t>(cell_rows(sampling));
   // Whole cells are counted, also those that the frame has only in part.
   const std::uint32_t pixels = chunk_pixels(desc_.format);
   const std::uint32_t cells = (p.width + columns_of_cell - 1) / columns_of_cell;
   const std::uint32_t chunk_samples = pixels / columns_of_cell * samples;
+  const bool flat = placed.access == Access::flat;
   const std::uint32_t parts = flat ? kLanes : 1;  // parts of a chunk
   p.columns = flat ? p.width / kPartColumns : (p.width + pixels - 1) / pixels;
   p.by_columns = FastDivisor::of(p.columns);
-  p.parts = p.columns * lines;
+  p.parts = p.columns * placed.lines;
   const std::uint32_t chunks = (p.parts + parts - 1) / parts;
-  p.padding = chunks * chunk_samples - lines * cells * samples;
+  p.padding = chunks * chunk_samples - placed.lines * cells * samples;
 
-  const std::uint32_t warps_each = launch.block / kLanes;
-  p.collects_curve = collects_ && !p.fixed_curve;
-  collected_ += p.collects_curve ? 1 : 0;
   // Over time an extra block keeps the history, except on a device with a single multiprocessor.
+  const std::uint32_t warps_each = launch.block / kLanes;
   const std::uint32_t most = std::min(static_cast<std::uint32_t>(multiprocessors_), kMostBlocks);
   const std::uint32_t keepers = p.tone.over_time && most > 1 ? 1 : 0;
   p.workers = std::clamp((chunks + warps_each - 1) / warps_each, 1U, most - keepers);
-  const unsigned grid = p.workers + keepers;
   const std::uint32_t warps = p.workers * warps_each;
   p.chunks_of_warp = chunks / warps;
   p.longer_warps = chunks % warps;
   check_counts(p.workers, std::uint64_t{p.chunks_of_warp + 1} * warps_each * chunk_samples,
                multiprocessors_);
   p.step = {warps * parts / p.columns, warps * parts % p.columns};
+  return p.workers + keepers;
+}
+
+void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
+                         const FrameContext& context, FusedParams p) {
+  const auto stream = static_cast<cudaStream_t>(context.stream);
+  const Sampling sampling = sampling_of(desc_.format);
+  p.interlaced = context.field_order != FieldOrder::progressive;
+  // 4:2:0: a last row alone, or, interlaced, one of a field alone.
+  p.lacks_rows = cell_rows(sampling) == 2 && desc_.height % (p.interlaced ? 4 : 2) != 0;
+  p.has_partial_cells = p.lacks_rows || (cell_columns(sampling) == 2 && desc_.width % 2 != 0);
+  const Placed placed = place(in, out, p);
+  const bool saturates = params_.space == Space::value &&
+                         traits(desc_.format).model != ColorModel::gray &&
+                         saturation::changes(p.tone.saturation);
+  // Loaded on first use, as loading takes its time and few frames need them.
+  if (saturates && launch_for(Access::bytes, true).kernel == nullptr) prepare_launches(true);
+  if (saturates) {
+    const auto samples = static_cast<float>(cell_columns(sampling) * cell_rows(sampling));
+    p.yuv = YuvFloats::of(p.weights, samples * 0x1p-16f);
+  }
+  const Launch& launch = launch_for(placed.access, saturates);
+  const unsigned grid = divide(launch, placed, p);
+  p.collects_curve = collects_ && !p.fixed_curve;
+  collected_ += p.collects_curve ? 1 : 0;
   look_ahead(p.tone, stream);
   p.excludes = excluded_.active();
   if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);

@@ -71,6 +71,18 @@ class FusedChain final : public CurveChain {
   /// Waits for all work on the device and takes this chain off the device's count.
   void leave_device() noexcept;
 
+  /// Access to a frame's planes, and the lines that it has for the kernel.
+  struct Placed {
+    Access access;
+    std::uint32_t lines;
+  };
+  /// Sets addresses, strides and width. Throws Error(usage) where a stride is too large.
+  [[nodiscard]] Placed place(const ConstImageView& in, const ImageView& out,
+                             FusedParams& params) const;
+  /// Divides the frame into chunks, and these among warps. Returns the grid's blocks. Throws
+  /// Error(usage) where the frame is too large for the device.
+  [[nodiscard]] unsigned divide(const Launch& launch, const Placed& placed,
+                                FusedParams& params) const;
   /// Completes the parameters and launches the kernel. `frame` has those that do not depend on the
   /// frame's address.
   void enqueue(const ConstImageView& in, const ImageView& out, const FrameContext& context,
