@@ -219,12 +219,9 @@ int clahe_early_lines(const ClaheFrame& frame, const LaunchDevice& device) {
 
 void clahe_apply(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   for_form(frame.format, [&](auto form) {
-    EarlyLaunch launch(device);
-    const cudaLaunchConfig_t config =
-        launch.config(dim3(static_cast<unsigned>(frame.lines)), dim3(kLineThreads), stream,
-                      table_bytes<decltype(form)>(frame));
-    check(cudaLaunchKernelEx(&config, clahe_apply_kernel<decltype(form)>, frame),
-          "launching the scaling by tiles");
+    launch_early(device, "launching the scaling by tiles", clahe_apply_kernel<decltype(form)>,
+                 dim3(static_cast<unsigned>(frame.lines)), dim3(kLineThreads),
+                 table_bytes<decltype(form)>(frame), stream, frame);
   });
 }
 

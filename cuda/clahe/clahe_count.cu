@@ -180,11 +180,9 @@ __global__ void __launch_bounds__(kThreads)
 
 void clahe_count(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   for_form(frame.format, [&](auto form) {
-    EarlyLaunch launch(device);
     const auto blocks = static_cast<unsigned>(frame.tiles_x * frame.tiles_y * frame.bands);
-    const cudaLaunchConfig_t config = launch.config(dim3(blocks), dim3(kThreads), stream);
-    check(cudaLaunchKernelEx(&config, clahe_count_kernel<decltype(form)>, frame),
-          "launching the counting of tiles");
+    launch_early(device, "launching the counting of tiles", clahe_count_kernel<decltype(form)>,
+                 dim3(blocks), dim3(kThreads), stream, frame);
   });
 }
 

@@ -97,10 +97,9 @@ void clahe_factors(const ClaheFrame& frame, std::uint16_t* factors, cudaStream_t
 }
 
 void clahe_curve(const ClaheFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
-  EarlyLaunch launch(device);
   const auto tiles = static_cast<unsigned>(frame.tiles_x * frame.tiles_y);
-  const cudaLaunchConfig_t config = launch.config(dim3(tiles), dim3(kCurveThreads), stream);
-  check(cudaLaunchKernelEx(&config, clahe_curve_kernel, frame), "launching the curves of tiles");
+  launch_early(device, "launching the curves of tiles", clahe_curve_kernel, dim3(tiles),
+               dim3(kCurveThreads), stream, frame);
 }
 
 }  // namespace equalux::cuda

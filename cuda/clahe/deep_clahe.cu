@@ -255,12 +255,9 @@ void deep_clahe_count(const DeepClaheFrame& frame, const LaunchDevice& device,
   const ClaheFrame& tiles = frame.tiles;
   const auto blocks = static_cast<unsigned>(tiles.tiles_x * tiles.tiles_y * tiles.bands);
   with_deep_cells(frame.frame, [&](auto sampling, auto aligned) {
-    EarlyLaunch launch(device);
-    const cudaLaunchConfig_t config = launch.config(dim3(blocks), dim3(kCountThreads), stream);
-    check(cudaLaunchKernelEx(
-              &config, deep_clahe_count_kernel<decltype(sampling)::value, decltype(aligned)::value>,
-              frame),
-          "launching the counting of tiles");
+    launch_early(device, "launching the counting of tiles",
+                 deep_clahe_count_kernel<decltype(sampling)::value, decltype(aligned)::value>,
+                 dim3(blocks), dim3(kCountThreads), stream, frame);
   });
 }
 
@@ -281,13 +278,10 @@ void deep_clahe_apply(const DeepClaheFrame& frame, const LaunchDevice& device,
   const std::size_t tables =
       static_cast<std::size_t>(frame.tiles.tiles_x) * deep_tiles::kLevels * sizeof(std::uint32_t);
   with_deep_cells(frame.frame, [&](auto sampling, auto aligned) {
-    EarlyLaunch launch(device);
-    const cudaLaunchConfig_t config = launch.config(dim3(static_cast<unsigned>(frame.tiles.lines)),
-                                                    dim3(kLevelPairs), stream, tables);
-    check(cudaLaunchKernelEx(
-              &config, deep_clahe_apply_kernel<decltype(sampling)::value, decltype(aligned)::value>,
-              frame),
-          "launching the scaling by tiles");
+    launch_early(device, "launching the scaling by tiles",
+                 deep_clahe_apply_kernel<decltype(sampling)::value, decltype(aligned)::value>,
+                 dim3(static_cast<unsigned>(frame.tiles.lines)), dim3(kLevelPairs), tables, stream,
+                 frame);
   });
 }
 

@@ -139,15 +139,6 @@ __global__ void __launch_bounds__(kApplyThreads)
   }
 }
 
-template <typename Kernel>
-void launch(Kernel* kernel, dim3 grid, int threads, const OpencvFrame& frame,
-            const LaunchDevice& device, cudaStream_t stream, const char* what) {
-  EarlyLaunch early(device);
-  const cudaLaunchConfig_t config =
-      early.config(grid, dim3(static_cast<unsigned>(threads)), stream);
-  check(cudaLaunchKernelEx(&config, kernel, frame), what);
-}
-
 unsigned tiles_of(const OpencvFrame& frame) {
   return static_cast<unsigned>(frame.tiles_x * frame.tiles_y);
 }
@@ -155,22 +146,24 @@ unsigned tiles_of(const OpencvFrame& frame) {
 }  // namespace
 
 void opencv_clahe_count(const OpencvFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
-  launch(frame.words ? opencv_count_kernel<true> : opencv_count_kernel<false>,
-         dim3(tiles_of(frame), static_cast<unsigned>(frame.bands)), kTileCountThreads, frame,
-         device, stream, "launching the counting of OpenCV's tiles");
+  launch_early(device, "launching the counting of OpenCV's tiles",
+               frame.words ? opencv_count_kernel<true> : opencv_count_kernel<false>,
+               dim3(tiles_of(frame), static_cast<unsigned>(frame.bands)), dim3(kTileCountThreads),
+               stream, frame);
 }
 
 void opencv_clahe_tables(const OpencvFrame& frame, const LaunchDevice& device,
                          cudaStream_t stream) {
-  launch(opencv_table_kernel, dim3(tiles_of(frame)), kTableThreads, frame, device, stream,
-         "launching the tables of OpenCV's tiles");
+  launch_early(device, "launching the tables of OpenCV's tiles", opencv_table_kernel,
+               dim3(tiles_of(frame)), dim3(kTableThreads), stream, frame);
 }
 
 void opencv_clahe_apply(const OpencvFrame& frame, const LaunchDevice& device, cudaStream_t stream) {
   const auto across = static_cast<unsigned>((frame.width + kApplyThreads - 1) / kApplyThreads);
-  launch(frame.words ? opencv_apply_kernel<true> : opencv_apply_kernel<false>,
-         dim3(across, static_cast<unsigned>(frame.height)), kApplyThreads, frame, device, stream,
-         "launching the mixing of OpenCV's tiles");
+  launch_early(device, "launching the mixing of OpenCV's tiles",
+               frame.words ? opencv_apply_kernel<true> : opencv_apply_kernel<false>,
+               dim3(across, static_cast<unsigned>(frame.height)), dim3(kApplyThreads), stream,
+               frame);
 }
 
 LaunchDevice opencv_clahe_device() {

@@ -276,11 +276,8 @@ void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& ke
   p.rows_each = std::max(kFewestRows, blocks_for(plane.rows + copied, most_bands));
   p.bands = blocks_for(plane.rows, p.rows_each);
   const int blocks = blocks_for(p.columns * (p.bands + blocks_for(copied, p.rows_each)), kWarps);
-
-  EarlyLaunch early(device);
-  const cudaLaunchConfig_t config =
-      early.config(dim3(static_cast<unsigned>(blocks)), dim3(kWarp, kWarps), stream);
-  check(cudaLaunchKernelEx(&config, run, p), "launching convolve");
+  launch_early(device, "launching convolve", run, dim3(static_cast<unsigned>(blocks)),
+               dim3(kWarp, kWarps), stream, p);
 }
 
 }  // namespace equalux::cuda

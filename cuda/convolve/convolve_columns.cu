@@ -570,11 +570,9 @@ void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel
     }
   }
   const int warps = p.side_warps + (p.columns - p.sides) * all_bands;
-  EarlyLaunch early(device);
-  const cudaLaunchConfig_t config =
-      early.config(dim3(static_cast<unsigned>((warps + kColumnWarps - 1) / kColumnWarps)),
-                   dim3(kWarpLanes * kColumnWarps), stream);
-  check(cudaLaunchKernelEx(&config, chosen.kernel, p), "launching convolve");
+  const dim3 grid(static_cast<unsigned>((warps + kColumnWarps - 1) / kColumnWarps));
+  launch_early(device, "launching convolve", chosen.kernel, grid, dim3(kWarpLanes * kColumnWarps),
+               stream, p);
 }
 
 }  // namespace equalux::cuda

@@ -405,9 +405,8 @@ void launch_windows(void (*kernel)(Params), const Params& params, int rows_each,
                     std::size_t shared_bytes, const LaunchDevice& device, cudaStream_t stream) {
   const dim3 grid(static_cast<unsigned>(blocks_across(params.plane)),
                   static_cast<unsigned>((params.plane.rows + rows_each - 1) / rows_each));
-  EarlyLaunch early(device);
-  const cudaLaunchConfig_t config = early.config(grid, dim3(kWindowThreads), stream, shared_bytes);
-  check(cudaLaunchKernelEx(&config, kernel, params), "launching convolve");
+  launch_early(device, "launching convolve", kernel, grid, dim3(kWindowThreads), shared_bytes,
+               stream, params);
 }
 
 /// Returns the widest copies that a plane's alignment allows.

@@ -1017,30 +1017,21 @@ __global__ void __launch_bounds__(kMoveWarps* kLanes, 4)
 void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,
                      cudaStream_t stream) {
   const Samples<const std::uint8_t>& luma = picture.components[0].in;
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(luma.columns, kPyramidTile), 1 + parts(luma.rows, kPyramidTile), 2),
-                    dim3(kPyramidThreads), stream);
-  check(cudaLaunchKernelEx(&config, motion_pyramid_kernel, picture),
-        "launching the halves of frame and estimate");
+  const dim3 grid(parts(luma.columns, kPyramidTile), 1 + parts(luma.rows, kPyramidTile), 2);
+  launch_early(device, "launching the halves of frame and estimate", motion_pyramid_kernel, grid,
+               dim3(kPyramidThreads), stream, picture);
 }
 
 void motion_find(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(picture.block_columns, kCoarse), parts(picture.block_rows, kCoarse)),
-                    dim3(kFindThreads), stream);
-  check(cudaLaunchKernelEx(&config, motion_find_kernel, picture),
-        "launching the search for motion");
+  const dim3 grid(parts(picture.block_columns, kCoarse), parts(picture.block_rows, kCoarse));
+  launch_early(device, "launching the search for motion", motion_find_kernel, grid,
+               dim3(kFindThreads), stream, picture);
 }
 
 void motion_move(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(picture.block_columns * picture.block_rows, kMoveBlocks)),
-                    dim3(kMoveWarps * kLanes), stream);
-  check(cudaLaunchKernelEx(&config, motion_move_kernel, picture),
-        "launching the move of what is known");
+  const dim3 grid(parts(picture.block_columns * picture.block_rows, kMoveBlocks));
+  launch_early(device, "launching the move of what is known", motion_move_kernel, grid,
+               dim3(kMoveWarps * kLanes), stream, picture);
 }
 
 }  // namespace equalux::cuda

@@ -123,19 +123,15 @@ void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cuda
   const int rows = most.rows / kNoiseBlock;
   const int blocks = (most.columns + kNoiseBlock) / (2 * kNoiseBlock);
   const auto turns = static_cast<int>(picture.before == 0 ? 1 : denoise::kNoiseTurns);
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(blocks * kNoiseBlock, kCountThreads), parts(rows, turns),
-                         static_cast<unsigned>(picture.count)),
-                    dim3(kCountThreads), stream);
-  check(cudaLaunchKernelEx(&config, noise_count_kernel, picture), "launching the noise's counts");
+  const dim3 grid(parts(blocks * kNoiseBlock, kCountThreads), parts(rows, turns),
+                  static_cast<unsigned>(picture.count));
+  launch_early(device, "launching the noise's counts", noise_count_kernel, grid,
+               dim3(kCountThreads), stream, picture);
 }
 
 void noise_curves(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(static_cast<unsigned>(picture.count)), dim3(kCurveThreads), stream);
-  check(cudaLaunchKernelEx(&config, noise_curves_kernel, picture), "launching the noise's curves");
+  launch_early(device, "launching the noise's curves", noise_curves_kernel,
+               dim3(static_cast<unsigned>(picture.count)), dim3(kCurveThreads), stream, picture);
 }
 
 LaunchDevice denoise_device() {

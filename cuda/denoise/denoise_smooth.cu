@@ -464,15 +464,13 @@ __global__ void __launch_bounds__(kCopyThreads)
 void denoise_smooth(const DenoisePicture& picture, const LaunchDevice& device,
                     cudaStream_t stream) {
   const Samples<const std::uint8_t>& luma = picture.components[0].in;
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(luma.columns, kSmoothColumns), parts(luma.rows, kSmoothRows),
-                         static_cast<unsigned>(picture.count)),
-                    dim3(kSmoothThreads), stream);
   auto kernel = &denoise_smooth_kernel<Output::any>;
   if (output_of(picture) == Output::bytes) kernel = &denoise_smooth_kernel<Output::bytes>;
   if (output_of(picture) == Output::words) kernel = &denoise_smooth_kernel<Output::words>;
-  check(cudaLaunchKernelEx(&config, kernel, picture), "launching the smoothing");
+  const dim3 grid(parts(luma.columns, kSmoothColumns), parts(luma.rows, kSmoothRows),
+                  static_cast<unsigned>(picture.count));
+  launch_early(device, "launching the smoothing", kernel, grid, dim3(kSmoothThreads), stream,
+               picture);
 }
 
 void denoise_copy(const ConstImageView& in, const ImageView& out, const LaunchDevice& device,
@@ -484,12 +482,10 @@ void denoise_copy(const ConstImageView& in, const ImageView& out, const LaunchDe
     copy.bytes[plane] = static_cast<int>(row_bytes(in.desc, plane));
     copy.rows[plane] = plane_rows(in.desc, plane);
   }
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config =
-      launch.config(dim3(parts(copy.bytes[0], kCopied * kCopyThreads),
-                         static_cast<unsigned>(in.desc.height), static_cast<unsigned>(planes)),
-                    dim3(kCopyThreads), stream);
-  check(cudaLaunchKernelEx(&config, frame_copy_kernel, copy), "launching the copy of a frame");
+  const dim3 grid(parts(copy.bytes[0], kCopied * kCopyThreads),
+                  static_cast<unsigned>(in.desc.height), static_cast<unsigned>(planes));
+  launch_early(device, "launching the copy of a frame", frame_copy_kernel, grid, dim3(kCopyThreads),
+               stream, copy);
 }
 
 }  // namespace equalux::cuda

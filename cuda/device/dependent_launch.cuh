@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 
 #include <cuda_runtime_api.h>
@@ -34,15 +35,23 @@ __device__ __forceinline__ void wait_then_release() {
   release();
 }
 
-/// Launches a kernel that begins with wait_for_results() or wait_then_release() and has no dynamic
-/// shared memory. `what` names the launch in the error where it fails.
+/// Launches a kernel that begins with wait_for_results() or wait_then_release(), with so many bytes
+/// of dynamic shared memory for each block. `what` names the launch in the error where it fails.
+template <typename... Parameters>
+void launch_early(const LaunchDevice& device, const char* what, void (*kernel)(Parameters...),
+                  dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+                  const std::type_identity_t<Parameters>&... arguments) {
+  EarlyLaunch launch(device);
+  const cudaLaunchConfig_t config = launch.config(grid, block, stream, shared_bytes);
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
+}
+
+/// The same for a kernel without dynamic shared memory.
 template <typename... Parameters>
 void launch_early(const LaunchDevice& device, const char* what, void (*kernel)(Parameters...),
                   dim3 grid, dim3 block, cudaStream_t stream,
                   const std::type_identity_t<Parameters>&... arguments) {
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config = launch.config(grid, block, stream);
-  check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
+  launch_early(device, what, kernel, grid, block, 0, stream, arguments...);
 }
 
 }  // namespace equalux::cuda

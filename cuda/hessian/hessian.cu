@@ -106,15 +106,14 @@ void HessianKernel::enqueue(const LevelSource& in, const Output& out, cudaStream
                    static_cast<std::uintptr_t>(out.first_stride) |
                    static_cast<std::uintptr_t>(out.second_stride);
   const FloatPlanes planes{out, all % 16 == 0, all % 4 == 0};
-  EarlyLaunch early(device_);
-  const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
-                                                 dim3(kTileThreads), stream, shape_.shared_bytes());
-  const cudaError_t launched =
-      usual_
-          ? cudaLaunchKernelEx(&config, kUsualKernel, in, weights_, UsualShape{shape_.rows}, planes)
-          : cudaLaunchKernelEx(&config, shape_.levels ? kKernel : kLargeKernel, in, weights_,
-                               shape_, planes);
-  check(launched, "launching eigenvalues");
+  const dim3 grid = shape_.grid(in.columns, in.rows);
+  if (usual_) {
+    launch_early(device_, "launching eigenvalues", kUsualKernel, grid, dim3(kTileThreads),
+                 shape_.shared_bytes(), stream, in, weights_, UsualShape{shape_.rows}, planes);
+    return;
+  }
+  launch_early(device_, "launching eigenvalues", shape_.levels ? kKernel : kLargeKernel, grid,
+               dim3(kTileThreads), shape_.shared_bytes(), stream, in, weights_, shape_, planes);
 }
 
 }  // namespace equalux::cuda

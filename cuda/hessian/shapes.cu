@@ -75,16 +75,16 @@ ShapesKernel::ShapesKernel(const ShapesParams& params, int width, int height)
 
 void ShapesKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
                            cudaStream_t stream) const {
-  EarlyLaunch early(device_);
-  const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
-                                                 dim3(kTileThreads), stream, shape_.shared_bytes());
   const ShapesRule rule{threshold_, line_ratio_, blob_ratio_};
-  const cudaError_t launched =
-      usual_ ? cudaLaunchKernelEx(&config, kUsualShapes, in, weights_, UsualBlobShape{shape_.rows},
-                                  rule, out)
-             : cudaLaunchKernelEx(&config, shape_.levels ? kShapes : kLargeShapes, in, weights_,
-                                  shape_, rule, out);
-  check(launched, "launching shapes");
+  const dim3 grid = shape_.grid(in.columns, in.rows);
+  if (usual_) {
+    launch_early(device_, "launching shapes", kUsualShapes, grid, dim3(kTileThreads),
+                 shape_.shared_bytes(), stream, in, weights_, UsualBlobShape{shape_.rows}, rule,
+                 out);
+    return;
+  }
+  launch_early(device_, "launching shapes", shape_.levels ? kShapes : kLargeShapes, grid,
+               dim3(kTileThreads), shape_.shared_bytes(), stream, in, weights_, shape_, rule, out);
 }
 
 }  // namespace equalux::cuda

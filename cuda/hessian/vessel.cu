@@ -227,20 +227,19 @@ VesselKernel::VesselKernel(const VesselParams& params, int width, int height) {
 
 void VesselKernel::enqueue(const LevelSource& in, const DeviceClasses& out,
                            cudaStream_t stream) const {
-  EarlyLaunch early(device_);
-  const cudaLaunchConfig_t config = early.config(shape_.grid(in.columns, in.rows),
-                                                 dim3(kTileThreads), stream, shape_.shared_bytes());
+  const dim3 grid = shape_.grid(in.columns, in.rows);
   if (!usual_.empty()) {
     UsualWeights weights;
     std::copy(usual_.begin(), usual_.end(), std::begin(weights.of));
-    check(cudaLaunchKernelEx(&config, &usual_vessel_kernel, in, weights, rule_,
-                             UsualVesselShape{shape_.rows}, out),
-          "launching vesselness");
+    launch_early(device_, "launching vesselness", &usual_vessel_kernel, grid, dim3(kTileThreads),
+                 shape_.shared_bytes(), stream, in, weights, rule_, UsualVesselShape{shape_.rows},
+                 out);
     return;
   }
-  check(cudaLaunchKernelEx(&config, shape_.levels ? &vessel_kernel<true> : &vessel_kernel<false>,
-                           in, weights_.get(), scales_, rule_, shape_, out),
-        "launching vesselness");
+  launch_early(device_, "launching vesselness",
+               shape_.levels ? &vessel_kernel<true> : &vessel_kernel<false>, grid,
+               dim3(kTileThreads), shape_.shared_bytes(), stream, in, weights_.get(), scales_,
+               rule_, shape_, out);
 }
 
 }  // namespace equalux::cuda

@@ -33,8 +33,6 @@ void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates
     return apply(frame, tables, saturates, device, stream);
   }
   const unsigned grid = deep_grid(frame, device.multiprocessors, kBlocksEach);
-  EarlyLaunch launch(device);
-  const cudaLaunchConfig_t config = launch.config(dim3(grid), dim3(kDeepBlock), stream);
   with_deep_cells(frame, [&](auto sampling, auto aligned) {
     with_constant<false, true>(frame.rounding.active, [&](auto rounded) {
       with_constant<false, true>(saturates, [&](auto saturated) {
@@ -43,8 +41,8 @@ void deep_apply(const DeepFrame& frame, const DeepTables& tables, bool saturates
         constexpr bool kSaturated = kSampling != Sampling::gray && decltype(saturated)::value;
         const auto kernel = deep_apply_kernel<kSampling, decltype(aligned)::value,
                                               decltype(rounded)::value, kSaturated>;
-        check(cudaLaunchKernelEx(&config, kernel, frame, change_by(tables)),
-              "launching deep_apply");
+        launch_early(device, "launching deep_apply", kernel, dim3(grid), dim3(kDeepBlock), stream,
+                     frame, change_by(tables));
       });
     });
   });

@@ -261,10 +261,8 @@ void deep_histogram(const DeepFrame& frame, const DeepCount& count, const Launch
       }
       const unsigned blocks = std::max(std::min(blocks_for(strips, kWideBlock), most),
                                        blocks_for(strips, kWideBlock * kWideStrips));
-      EarlyLaunch launch(device);
-      const cudaLaunchConfig_t config =
-          launch.config(dim3(blocks), dim3(kWideBlock), stream, kWideBytes);
-      check(cudaLaunchKernelEx(&config, pixel_histogram_kernel<kPixels>, frame, count), kWhat);
+      launch_early(device, kWhat, pixel_histogram_kernel<kPixels>, dim3(blocks), dim3(kWideBlock),
+                   kWideBytes, stream, frame, count);
     });
   }
   const dim3 grid(deep_grid(frame, device.multiprocessors, kCountBlocksEach));
