@@ -35,6 +35,14 @@ __device__ __forceinline__ void wait_then_release() {
   release();
 }
 
+/// Lets the next kernel start, then waits for the results of the kernel ahead: the next one's
+/// blocks take multiprocessors as they become free. It may start while the kernel ahead of this one
+/// still runs, so a kernel behind one with this call may read nothing ahead of its own wait.
+__device__ __forceinline__ void release_then_wait() {
+  release();
+  wait_for_results();
+}
+
 /// Launches a kernel that begins with wait_for_results() or wait_then_release(), with so many bytes
 /// of dynamic shared memory for each block. `what` names the launch in the error where it fails.
 template <typename... Parameters>

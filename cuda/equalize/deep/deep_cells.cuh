@@ -56,7 +56,8 @@ __device__ void store_word(std::uint8_t* at, std::uint32_t word) {
   }
 }
 
-/// Stores two words of 16 bits, the first in the low half; where aligned, in one access of 32 bits.
+/// Loads two words of 16 bits, the first into the low half; where aligned, in one access of 32
+/// bits.
 template <bool kAligned>
 __device__ std::uint32_t load_pair(const std::uint8_t* at) {
   if constexpr (kAligned) {
@@ -66,6 +67,7 @@ __device__ std::uint32_t load_pair(const std::uint8_t* at) {
   }
 }
 
+/// Stores two words as load_pair() loads them.
 template <bool kAligned>
 __device__ void store_pair(std::uint8_t* at, std::uint32_t words) {
   if constexpr (kAligned) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/device/dependent_launch.cuh"
 #include "cuda/device/value_counter.cuh"
 #include "cuda/equalize/fused/exact_cells.cuh"
 #include "cuda/equalize/fused/fused_curve.cuh"
@@ -116,16 +117,6 @@ __device__ __forceinline__ void apply_chunks(const Chunks& chunks, typename Chun
   }
 }
 
-/// Lets the next kernel start, then waits for the ones before. With programmatic dependent launch a
-/// kernel starts while the one ahead still runs: its blocks take multiprocessors as they become
-/// free, and wait here until the other's results are visible.
-__device__ __forceinline__ void wait_for_earlier_kernels() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
-}
-
 /// Kernel for a layout and a kind of chunks, as the top of this file says. kSaturates: saturation
 /// changes, too.
 template <typename Layout, typename Chunks, bool kSaturates>
@@ -152,7 +143,7 @@ __global__ void __launch_bounds__(kConfig.threads(), 1)
   const auto first = chunks.input(0);
   const auto last = chunks.output(chunks.count() - 1);
   const auto refetched = chunks.input(chunks.count() - 1 - kConfig.slots);
-  wait_for_earlier_kernels();
+  release_then_wait();
   const bool keeps = p.tone.over_time && blockIdx.x == gridDim.x - 1;
   if (p.tone.over_time) {
     constexpr std::size_t kForGain = offsetof(CurveAhead, history.previous);
