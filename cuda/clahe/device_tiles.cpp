@@ -10,7 +10,8 @@
 namespace equalux::cuda {
 namespace {
 
-/// Counting blocks per multiprocessor: as many as one runs at a time.
+/// Counting blocks per multiprocessor: as many as one of compute capability 9.0 runs at a time, by
+/// their shared memory; others run them in more than one wave.
 constexpr int kCountingBlocks = 6;
 
 }  // namespace

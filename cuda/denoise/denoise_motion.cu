@@ -803,12 +803,12 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   }
 }
 
-/// Interpolates one number from kTaps, `step` apart.
-__device__ __forceinline__ int tapped(const int* first, int step, const int (&taps)[kTaps]) {
+/// Interpolates one number from kTaps neighbouring ones.
+__device__ __forceinline__ int tapped(const int* first, const int (&taps)[kTaps]) {
   int sum = 0;
 #pragma unroll
   for (int k = 0; k < kTaps; ++k)
-    sum += denoise::times(first[k * step], taps[k]);
+    sum += denoise::times(first[k], taps[k]);
   return denoise::clamp(sum, 0, denoise::kSampleMost);
 }
 
@@ -837,7 +837,7 @@ __device__ __forceinline__ void move_rows(const NumberPlane<std::int16_t>& plane
         samples[i] = at(x + i - 2);
 #pragma unroll
       for (int i = 0; i < kFour; ++i)
-        four[i] = tapped(samples + i, 1, taps);
+        four[i] = tapped(samples + i, taps);
     } else {
 #pragma unroll
       for (int i = 0; i < kFour; ++i)
@@ -909,7 +909,7 @@ __device__ __forceinline__ void move_known(const DenoisePicture& picture,
         samples[i] = across[first + i][u];
 #pragma unroll
       for (int i = 0; i < kRowsOfLane; ++i)
-        down[i] = tapped(samples + i, 1, taps_y);
+        down[i] = tapped(samples + i, taps_y);
     }
     __syncwarp();
 #pragma unroll

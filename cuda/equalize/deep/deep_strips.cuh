@@ -65,7 +65,7 @@ __device__ __forceinline__ void for_each_strip(const DeepFrame& frame, const Use
   }
 }
 
-/// Converts between codes and two neighbouring words of memory.
+/// Takes codes from two neighbouring words of memory.
 struct DeepCodes {
   std::uint32_t shift;
   std::uint32_t most;
@@ -77,11 +77,6 @@ struct DeepCodes {
   template <int kHalf>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t code(std::uint32_t words) const {
     return (words >> (16 * kHalf + shift)) & most;
-  }
-  /// Packs two codes as they are in memory.
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t words(std::uint32_t low,
-                                                               std::uint32_t high) const {
-    return (low | high << 16) << shift;
   }
 };
 
