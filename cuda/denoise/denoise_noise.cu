@@ -23,6 +23,21 @@ __device__ __forceinline__ int noise_row(int y, std::uint32_t before) {
   return first + y * turns;
 }
 
+/// A column's part of denoise::second_differences(); the columns beside it are in other lanes.
+template <int kDistance>
+__device__ __forceinline__ int second_differences(const int (&sample)[kNoiseBlock], int column) {
+  int sum = 0;
+#pragma unroll
+  for (int k = kDistance; k + kDistance < kNoiseBlock; ++k) {
+    const int down = sample[k - kDistance] - 2 * sample[k] + sample[k + kDistance];
+    const int left = __shfl_up_sync(0xFFFFFFFFU, down, kDistance);
+    const int right = __shfl_down_sync(0xFFFFFFFFU, down, kDistance);
+    if (column >= kDistance && column + kDistance < kNoiseBlock)
+      sum += abs(left - 2 * down + right);
+  }
+  return sum;
+}
+
 /// A column's part of denoise::block_change() of the block from column `first` and row y on, whose
 /// samples are given. Sets `weight`, that of the estimate in the block's middle.
 __device__ __forceinline__ int column_change(const DenoisePicture& picture,
@@ -69,26 +84,13 @@ __global__ void __launch_bounds__(kCountThreads)
     sample[k] = exists ? sample_at(component.in, picture.in_words, first + column, y + k) : 0;
     sum += sample[k];
   }
-  int texture = 0;
-#pragma unroll
-  for (int k = 1; k + 1 < kNoiseBlock; ++k) {
-    const int down = sample[k - 1] - 2 * sample[k] + sample[k + 1];
-    const int left = __shfl_up_sync(0xFFFFFFFFU, down, 1);
-    const int right = __shfl_down_sync(0xFFFFFFFFU, down, 1);
-    if (column > 0 && column + 1 < kNoiseBlock) texture += abs(left - 2 * down + right);
-  }
+  int texture = second_differences<1>(sample, column);
   const bool has_estimate = picture.before != 0;
   int spread = 0;
   int change = 0;
   int weight = 0;
   if (has_estimate) {
-#pragma unroll
-    for (int k = 2; k + 2 < kNoiseBlock; ++k) {
-      const int down = sample[k - 2] - 2 * sample[k] + sample[k + 2];
-      const int left = __shfl_up_sync(0xFFFFFFFFU, down, 2);
-      const int right = __shfl_down_sync(0xFFFFFFFFU, down, 2);
-      if (column > 1 && column + 2 < kNoiseBlock) spread += abs(left - 2 * down + right);
-    }
+    spread = second_differences<2>(sample, column);
     if (exists) change = column_change(picture, component, first, y, column, sample, weight);
   }
 #pragma unroll

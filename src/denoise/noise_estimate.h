@@ -15,40 +15,31 @@ namespace equalux::denoise {
 
 /// Curves of a constant standard deviation, in units of samples.
 [[nodiscard]] NoiseCurves constant_noise(int sigma);
-/// Texture of a block of kNoiseBlock x kNoiseBlock samples: the sum of magnitudes of second
-/// differences in both directions over its 6 x 6 inner samples (Immerkaer 1996, "Fast Noise
-/// Variance Estimation"). `step` is the distance of rows in samples.
-EQUALUX_HD int block_texture(const std::int16_t* first, std::ptrdiff_t step) {
+/// Sum of magnitudes of second differences of a block in both directions, over `distance` samples,
+/// at the samples for which they lie within the block. `step` is the distance of rows in samples.
+EQUALUX_HD int second_differences(const std::int16_t* first, std::ptrdiff_t step, int distance) {
   int sum = 0;
-  for (int y = 1; y + 1 < kNoiseBlock; ++y) {
-    const std::int16_t* const row = first + y * step;
-    const std::int16_t* const above = row - step;
-    const std::int16_t* const below = row + step;
-    for (int x = 1; x + 1 < kNoiseBlock; ++x) {
-      const int second = above[x - 1] - 2 * above[x] + above[x + 1] -
-                         2 * (row[x - 1] - 2 * row[x] + row[x + 1]) + below[x - 1] - 2 * below[x] +
-                         below[x + 1];
+  for (int y = distance; y + distance < kNoiseBlock; ++y) {
+    const auto across = [&](int row, int x) {
+      const std::int16_t* const at = first + row * step + x;
+      return at[-distance] - 2 * at[0] + at[distance];
+    };
+    for (int x = distance; x + distance < kNoiseBlock; ++x) {
+      const int second = across(y - distance, x) - 2 * across(y, x) + across(y + distance, x);
       sum += second < 0 ? -second : second;
     }
   }
   return sum;
 }
 
-/// Second differences of a block over twice that distance, at its 4 x 4 inner samples.
+/// Texture of a block of kNoiseBlock x kNoiseBlock samples, from 6 x 6 of them (Immerkaer 1996,
+/// "Fast Noise Variance Estimation").
+EQUALUX_HD int block_texture(const std::int16_t* first, std::ptrdiff_t step) {
+  return second_differences(first, step, 1);
+}
+/// The same over twice the distance, from 4 x 4 samples.
 EQUALUX_HD int block_spread(const std::int16_t* first, std::ptrdiff_t step) {
-  int sum = 0;
-  for (int y = 2; y + 2 < kNoiseBlock; ++y) {
-    const std::int16_t* const row = first + y * step;
-    const std::int16_t* const above = row - 2 * step;
-    const std::int16_t* const below = row + 2 * step;
-    for (int x = 2; x + 2 < kNoiseBlock; ++x) {
-      const int second = above[x - 2] - 2 * above[x] + above[x + 2] -
-                         2 * (row[x - 2] - 2 * row[x] + row[x + 2]) + below[x - 2] - 2 * below[x] +
-                         below[x + 2];
-      sum += second < 0 ? -second : second;
-    }
-  }
-  return sum;
+  return second_differences(first, step, 2);
 }
 
 /// Sum of magnitudes of differences of two blocks.

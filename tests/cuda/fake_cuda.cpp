@@ -63,6 +63,7 @@ struct Device {
   std::set<const void*> looked_at;
   std::deque<Copy> later;
   std::vector<Launch> under_way;
+  bool captures = false;
   std::uint64_t early_launches = 0;
   std::uint64_t meetings = 0;
   std::function<void()> pause;
@@ -143,6 +144,7 @@ void reset(const Fault& fault) {
   d.looked_at.clear();
   d.later.clear();
   d.under_way.clear();
+  d.captures = false;
   d.early_launches = 0;
   d.meetings = 0;
   d.pause = nullptr;
@@ -259,6 +261,16 @@ std::uint64_t early_launches() {
 std::uint64_t meetings() {
   const std::lock_guard lock(device().mutex);
   return device().meetings;
+}
+
+void set_captures(bool captures) {
+  const std::lock_guard lock(device().mutex);
+  device().captures = captures;
+}
+
+bool captures() {
+  const std::lock_guard lock(device().mutex);
+  return device().captures;
 }
 
 void set_pause(std::function<void()> pause) {

@@ -66,6 +66,9 @@ struct Held {
 /// Launches that met others, on another stream and not waited for, where either may begin before
 /// what is ahead of it in its stream has ended.
 [[nodiscard]] std::uint64_t meetings();
+/// Whether streams say that they are captured.
+void set_captures(bool captures);
+[[nodiscard]] bool captures();
 /// Called where a stream is asked whether it is captured, between a chain's look at who else is
 /// there and its launch; nothing after reset().
 void set_pause(std::function<void()> pause);

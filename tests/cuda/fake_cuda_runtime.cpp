@@ -281,7 +281,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return wait(Call::stream);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  *status = cudaStreamCaptureStatusNone;
+  *status = fake::captures() ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   fake::pause();
   return on_stream(Call::stream, stream);
 }

@@ -57,6 +57,19 @@ TEST_F(CudaChains, OneThatComesLaterWaitsForOverlappedLaunches) {
   EXPECT_EQ(fake_cuda::meetings(), 0U);
 }
 
+/// What was captured has not run, so that it does not show that the grid fits.
+TEST_F(CudaChains, ACapturedLaunchAllowsNoOverlap) {
+  Chain chain;
+  chain.configure();
+  fake_cuda::set_captures(true);
+  chain.submit(2);
+  fake_cuda::set_captures(false);
+  chain.submit(1);
+  EXPECT_EQ(fake_cuda::early_launches(), 0U);
+  chain.submit(1);
+  EXPECT_EQ(fake_cuda::early_launches(), 1U);
+}
+
 /// Another chain comes between the look at who is there and the launch.
 TEST_F(CudaChains, OneThatComesMeanwhileWaitsForTheLaunch) {
   Chain first;

@@ -237,16 +237,20 @@ TEST(Denoise, ASavedStateGoesOnWithTheSameBytes) {
   }
 }
 
-/// States of version 1 have no coarse textures, and no frame has given any after the first picture.
-TEST(Denoise, AStateOfTheVersionBeforeIsRead) {
-  const ImageDesc desc{PixelFormat::i420, 83, 57};
-  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+/// Filter that has filtered the first frame of a scene.
+std::unique_ptr<Filter> after_one_frame(const ImageDesc& desc, Scene scene) {
+  auto filter = make_cpu_filter(DenoiseParams{}, {1});
   filter->configure(desc);
-  Scene scene(0.8, 0.3, 3);
   Image frame(desc);
   FrameContext context;
   scene.next(frame.view());
   filter->submit(frame.view(), frame.view(), context);
+  return filter;
+}
+
+/// States of version 1 have no coarse textures, and no frame has given any after the first picture.
+TEST(Denoise, AStateOfTheVersionBeforeIsRead) {
+  const auto filter = after_one_frame({PixelFormat::i420, 83, 57}, {0.8, 0.3, 3});
   const std::string state = filter->save();
   nlohmann::json old = nlohmann::json::parse(state);
   old["version"] = 1;
@@ -262,14 +266,7 @@ TEST(Denoise, AStateOfTheVersionBeforeIsRead) {
 }
 
 TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
-  const ImageDesc desc{PixelFormat::gray8, 20, 20};
-  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
-  filter->configure(desc);
-  Scene scene(0, 0, 3);
-  Image frame(desc);
-  FrameContext context;
-  scene.next(frame.view());
-  filter->submit(frame.view(), frame.view(), context);
+  const auto filter = after_one_frame({PixelFormat::gray8, 20, 20}, {0, 0, 3});
   const std::string state = filter->save();
 
   const auto refused = [&](const std::string& text, const char* part) {

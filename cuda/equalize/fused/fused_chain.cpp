@@ -405,7 +405,8 @@ void FusedChain::start(const Launch& launch, unsigned grid, FusedParams& params,
   check(cudaLaunchKernelExC(&config, launch.kernel, arguments.data()),
         "launching the fused kernel");
   // A captured launch has not run yet, so it proves nothing.
-  if (!overlaps && !may_capture(stream)) {
+  const bool is_news = stream != last_stream_ || grid > proven_grid_;
+  if (!overlaps && is_news && !may_capture(stream)) {
     proven_grid_ = stream == last_stream_ ? std::max(proven_grid_, grid) : grid;
     last_stream_ = stream;
   }
