@@ -1,6 +1,6 @@
 #include "cuda/clahe/clahe.h"
 #include "cuda/clahe/clahe_samples.cuh"
-#include "cuda/device/warp_sum.cuh"
+#include "cuda/device/running_sum.cuh"
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
 #include "src/clahe/deep_tiles.h"
@@ -12,17 +12,6 @@ namespace {
 
 /// Block size: one thread for each level.
 constexpr int kCurveThreads = 256;
-
-/// Computes the inclusive prefix sum of the threads' values over the block.
-__device__ __forceinline__ std::uint32_t running_sum(std::uint32_t x, std::uint32_t* warp_sums) {
-  const unsigned warp = threadIdx.x / kLanes;
-  std::uint32_t sum = warp_sum_before(x) + x;
-  if (threadIdx.x % kLanes == kLanes - 1) warp_sums[warp] = sum;
-  __syncthreads();
-  for (unsigned w = 0; w < warp; ++w)
-    sum += warp_sums[w];
-  return sum;
-}
 
 /// Makes one tile's curve per block. With tracking over time, the part of the curve that depends
 /// only on earlier frames is prepared before the wait, while the tiles are still being counted.
@@ -55,7 +44,7 @@ __global__ void __launch_bounds__(kCurveThreads)
   wait_then_release();
   const std::uint32_t count = __ldcg(kept.counts + thread);
   kept.counts[thread] = 0;
-  const std::uint32_t sum = running_sum(count, warp_sums);
+  const std::uint32_t sum = running_sum<kCurveThreads>(count, warp_sums);
   cdf[thread] = sum;
   if (count != 0 && count == sum) first_count = count;
   if (thread == kCurveThreads - 1) state.per_pixel = tone::kWhole / static_cast<double>(sum);

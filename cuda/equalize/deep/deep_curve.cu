@@ -1,6 +1,5 @@
-#include <cub/block/block_scan.cuh>
-
 #include "cuda/device/dependent_launch.cuh"
+#include "cuda/device/running_sum.cuh"
 #include "cuda/equalize/deep/deep_stages.h"
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/runtime/check.h"
@@ -10,12 +9,12 @@
 namespace equalux::cuda {
 namespace {
 
-using BlockScan = cub::BlockScan<std::uint32_t, kDeepScanBlock>;
+constexpr int kScanWarps = kDeepScanBlock / kLanes;
 
 /// First step of the scan of 16-bit values: one thread per value adds up its counters of all
 /// copies, clears them for the next frame, and computes the inclusive prefix sum within its block.
 __global__ void __launch_bounds__(kDeepScanBlock) deep_sums_kernel(DeepTables tables) {
-  __shared__ typename BlockScan::TempStorage storage;
+  __shared__ std::uint32_t warp_sums[kScanWarps];
   __shared__ std::uint32_t darkest;
   const std::uint32_t v = blockIdx.x * kDeepScanBlock + threadIdx.x;
   if (threadIdx.x == 0) darkest = tables.levels;
@@ -28,9 +27,7 @@ __global__ void __launch_bounds__(kDeepScanBlock) deep_sums_kernel(DeepTables ta
       cell = 0;
     }
   }
-  std::uint32_t sum = 0;
-  BlockScan(storage).InclusiveSum(count, sum);
-  __syncthreads();
+  const std::uint32_t sum = running_sum<kDeepScanBlock>(count, warp_sums);
   // Finds the first value with a count: its sum equals its count.
   if (count != 0 && sum == count) darkest = v;
   __syncthreads();
@@ -104,25 +101,26 @@ __global__ void __launch_bounds__(kDeepScanBlock)
     deep_small_curve_kernel(DeepTables tables, Scaler scaler, DeepSamples form,
                             unsigned long long* curve_sums) {
   constexpr int kEach = kDeepSharedLevels / kDeepScanBlock;
-  __shared__ typename BlockScan::TempStorage storage;
+  __shared__ std::uint32_t warp_sums[kScanWarps];
   __shared__ std::uint32_t sums[kDeepSharedLevels];
   __shared__ std::uint32_t darkest;
   __shared__ CurveScale scale;
   wait_then_release();
   std::uint32_t count[kEach];
-  std::uint32_t sum[kEach];
+  std::uint32_t own = 0;
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const std::uint32_t v = kEach * threadIdx.x + i;
     count[i] = v < tables.levels ? tables.counts[v] : 0;
+    own += count[i];
   }
-  BlockScan(storage).InclusiveSum(count, sum);
+  std::uint32_t sum = running_sum<kDeepScanBlock>(own, warp_sums) - own;
 #pragma unroll
   for (int i = 0; i < kEach; ++i) {
     const std::uint32_t v = kEach * threadIdx.x + i;
-    sums[v] = sum[i];
+    sums[v] = sum += count[i];
     // Finds the first value with a count: its sum equals its count.
-    if (count[i] != 0 && sum[i] == count[i]) darkest = v;
+    if (count[i] != 0 && sum == count[i]) darkest = v;
   }
   __syncthreads();
   const auto cumulative = [&](std::uint32_t v) { return sums[tables.bin_ends[v]]; };
@@ -147,7 +145,7 @@ __global__ void __launch_bounds__(kDeepScanBlock)
                              const __grid_constant__ tone::Frame tone, FactorsBy by,
                              unsigned long long* curve_sums) {
   constexpr int kThreads = kDeepScanBlock;
-  __shared__ typename BlockScan::TempStorage storage;
+  __shared__ std::uint32_t warp_sums[kScanWarps];
   __shared__ std::uint32_t coarse[256];  // prefix sums, later W
   __shared__ std::uint32_t factors[256];
   __shared__ std::uint8_t last_of_bin[256];
@@ -157,13 +155,13 @@ __global__ void __launch_bounds__(kDeepScanBlock)
   if (tone.over_time) load_state<kThreads>(state.ahead.history, *tables.history_before);
   copies_commit();
   const std::uint32_t most = coarse_max(form);
-  std::uint32_t sum = threadIdx.x <= most ? tables.coarse_counts[threadIdx.x] : 0;
+  const std::uint32_t count = threadIdx.x <= most ? tables.coarse_counts[threadIdx.x] : 0;
   if (threadIdx.x < 256) last_of_bin[threadIdx.x] = tables.last_of_bin[threadIdx.x];
   if (threadIdx.x == 0) {
     state.tone = tone;
     state.max_value = most;
   }
-  BlockScan(storage).InclusiveSum(sum, sum);
+  const std::uint32_t sum = running_sum<kDeepScanBlock>(count, warp_sums);
   if (threadIdx.x <= most) coarse[threadIdx.x] = sum;
   if (threadIdx.x == most) state.per_pixel = tone::kWhole / static_cast<double>(sum);
   copies_wait<0>();

@@ -1,7 +1,6 @@
-#include <cub/block/block_scan.cuh>
-
 #include "cuda/device/linear_thread.cuh"
 #include "cuda/device/packed_pixels.cuh"
+#include "cuda/device/running_sum.cuh"
 #include "cuda/equalize/limited_curve.cuh"
 #include "cuda/equalize/space/space_stages.h"
 #include "cuda/runtime/check.h"
@@ -76,8 +75,7 @@ __global__ void __launch_bounds__(kBlock)
 /// all levels.
 __global__ void __launch_bounds__(256)
     space_curve_kernel(const __grid_constant__ tone::Frame tone, bool collects, SpaceState* state) {
-  using BlockScan = cub::BlockScan<std::uint32_t, 256>;
-  __shared__ typename BlockScan::TempStorage storage;
+  __shared__ std::uint32_t warp_sums[256 / kLanes];
   __shared__ std::uint32_t cdf[256];  // later W
   __shared__ std::uint8_t last_of_bin[256];
   __shared__ CurveSteps steps;
@@ -86,8 +84,7 @@ __global__ void __launch_bounds__(256)
   if (tone.over_time) load_state<256>(curve.ahead.history, state->history);
   copies_commit();
   last_of_bin[v] = state->last_of_bin[v];
-  std::uint32_t sum = 0;
-  BlockScan(storage).InclusiveSum(state->counts[v], sum);
+  const std::uint32_t sum = running_sum<256>(state->counts[v], warp_sums);
   state->counts[v] = 0;
   cdf[v] = sum;
   if (v == 255) {
