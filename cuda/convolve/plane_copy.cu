@@ -7,12 +7,12 @@
 namespace equalux::cuda {
 namespace {
 
-constexpr int kWarps = 8;  // of a block: 256 threads
-constexpr int kRows = 8;   // of each warp
+constexpr int kCopyWarps = 8;  // of a block: 256 threads
+constexpr int kRows = 8;       // of each warp
 
 __global__ void copy_planes_kernel(const __grid_constant__ PlaneCopies copies) {
   copy_rows(copies, static_cast<int>(blockIdx.x) * 512, static_cast<int>(threadIdx.x),
-            static_cast<int>(blockIdx.y * kWarps + threadIdx.y) * kRows, kRows);
+            static_cast<int>(blockIdx.y * kCopyWarps + threadIdx.y) * kRows, kRows);
 }
 
 }  // namespace
@@ -28,8 +28,8 @@ void copy_planes(const PlaneCopies& copies, cudaStream_t stream) {
   const int rows = copies.plane[0].rows + copies.plane[1].rows;
   if (bytes == 0 || rows == 0) return;
   const dim3 grid((static_cast<unsigned>(bytes) + 511) / 512,
-                  static_cast<unsigned>(rows + kWarps * kRows - 1) / (kWarps * kRows));
-  copy_planes_kernel<<<grid, dim3(32, kWarps), 0, stream>>>(copies);
+                  static_cast<unsigned>(rows + kCopyWarps * kRows - 1) / (kCopyWarps * kRows));
+  copy_planes_kernel<<<grid, dim3(32, kCopyWarps), 0, stream>>>(copies);
   check(cudaGetLastError(), "launching a copy of planes");
 }
 

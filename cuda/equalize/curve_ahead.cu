@@ -5,17 +5,17 @@
 namespace equalux::cuda {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kAheadThreads = 256;
 
 /// Computes what can be known of a frame's curve before the frame: one block, which the steps'
 /// barriers need, with one thread per level.
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kAheadThreads)
     curve_ahead_kernel(FusedState* state, const __grid_constant__ tone::Frame tone,
                        std::uint32_t max_value) {
   __shared__ CurveSteps steps;
   __shared__ CurveState curve;
   __shared__ std::uint8_t last_of_bin[256];
-  load_state<kThreads>(curve.ahead.history, state->history);
+  load_state<kAheadThreads>(curve.ahead.history, state->history);
   copies_commit();
   last_of_bin[threadIdx.x] = state->last_of_bin[threadIdx.x];
   if (threadIdx.x == 0) {
@@ -24,16 +24,16 @@ __global__ void __launch_bounds__(kThreads)
   }
   copies_wait<0>();
   __syncthreads();
-  prepare_curve<kThreads>(last_of_bin, steps, curve);
+  prepare_curve<kAheadThreads>(last_of_bin, steps, curve);
   __syncthreads();
-  store_state<kThreads>(state->ahead, curve.ahead);
+  store_state<kAheadThreads>(state->ahead, curve.ahead);
 }
 
 }  // namespace
 
 void curve_ahead(FusedState* state, const tone::Frame& tone, std::uint32_t max_value,
                  cudaStream_t stream) {
-  curve_ahead_kernel<<<1, kThreads, 0, stream>>>(state, tone, max_value);
+  curve_ahead_kernel<<<1, kAheadThreads, 0, stream>>>(state, tone, max_value);
   check(cudaGetLastError(), "launching curve_ahead");
 }
 

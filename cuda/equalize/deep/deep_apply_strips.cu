@@ -342,7 +342,7 @@ __device__ __noinline__ void apply_left_over(const DeepFrame& frame, const DeepC
 /// Block size, and blocks that a multiprocessor must have room for, or 0 for no demand. With
 /// saturation a thread needs 72 registers, of which smaller blocks leave fewer unused.
 template <bool kSaturated>
-inline constexpr unsigned kThreads = kSaturated ? kStripBlock / 2 : kStripBlock;
+inline constexpr unsigned kStripThreads = kSaturated ? kStripBlock / 2 : kStripBlock;
 template <bool kSaturated>
 inline constexpr unsigned kBlocks = kSaturated ? 7 : 0;
 
@@ -350,7 +350,7 @@ inline constexpr unsigned kBlocks = kSaturated ? 7 : 0;
 /// loads and stores; the strip is in registers. Cells that are in no strip go one per thread.
 /// Tables of gains or lines are read through the caches.
 template <Sampling kSampling, bool kPaired, bool kRounded, bool kSaturated>
-__global__ void __launch_bounds__(kThreads<kSaturated>, kBlocks<kSaturated>)
+__global__ void __launch_bounds__(kStripThreads<kSaturated>, kBlocks<kSaturated>)
     deep_strips_kernel(const __grid_constant__ DeepFrame frame,
                        const __grid_constant__ DeepChange table,
                        const __grid_constant__ LineNumbers numbers) {
@@ -412,7 +412,7 @@ void deep_apply_strips(const DeepFrame& frame, const DeepTables& tables, bool sa
         const auto kernel =
             deep_strips_kernel<kSampling, decltype(paired)::value, decltype(rounded)::value,
                                decltype(saturated)::value>;
-        constexpr unsigned kBlock = kThreads<decltype(saturated)::value>;
+        constexpr unsigned kBlock = kStripThreads<decltype(saturated)::value>;
         launch_early(device, "launching deep_apply", kernel,
                      dim3(strip_grid<kSampling>(frame, kBlock)), dim3(kBlock), stream, frame,
                      change_by(tables), LineNumbers(frame.form));
