@@ -707,6 +707,63 @@ TEST(Saturation, VectorsEqualThePlainRowsForEveryLuma) {
   }
 }
 
+/// Whole vectors of one colour each whose luma is below black and whose v is not, without black and
+/// white anywhere, by every target.
+TEST(Saturation, VectorsOfOneColourBelowBlack) {
+  constexpr std::size_t kColumns = 64;
+  ValueHistogram present;
+  present.fill(1);
+  const YuvWeights weights = yuv_weights(ColorMatrix::bt601, ColorRange::limited);
+  present[0] = present[static_cast<std::size_t>(weights.luma_max)] = 0;
+  test::EveryNth fifth(5);
+  CodeRows rows;
+  for (int cb = 0; cb < 256; ++cb) {
+    for (int cr = 0; cr < 256; ++cr) {
+      const int above = value_above_luma(weights, cb, cr);
+      const int luma = weights.luma_offset - 1 - (cb + cr) % 3;
+      const int v = luma - weights.luma_offset + above;
+      if (v < 1 || v >= weights.luma_max) continue;
+      // All of the weakest colours, and a third of the others.
+      if (above > 8 && (cb + 2 * cr) % 3 != 0) continue;
+      if (fifth.skips()) continue;
+      for (std::size_t x = 0; x < kColumns; ++x) {
+        rows[0].push_back(static_cast<std::uint8_t>(luma));
+        rows[1].push_back(static_cast<std::uint8_t>(luma));
+        rows[2].push_back(static_cast<std::uint8_t>(cb));
+        rows[3].push_back(static_cast<std::uint8_t>(cr));
+      }
+    }
+  }
+  const std::size_t width = rows[0].size();
+  ASSERT_GT(width, 100 * kColumns);
+  const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
+  const CurveTable curve = shaped_curve("root", weights.luma_max);
+  for (const int factor : {128, 320, 1024, -1}) {
+    SaturatedGains gains;
+    make_saturated({}, curve, weights.luma_max, gains);
+    set_factors(gains, factor);
+    GainTables plain;
+    make_gain48(curve, weights.luma_max, plain);
+    for (const Sampling sampling : {Sampling::s420, Sampling::s422, Sampling::s444}) {
+      CodeRows expected;
+      expected.fill(std::vector<std::uint8_t>(width));
+      CodeRows out = expected;
+      const auto to = [](CodeRows& to_rows) {
+        return YuvRowOut{
+            {to_rows[0].data(), to_rows[1].data()}, to_rows[2].data(), to_rows[3].data()};
+      };
+      saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, width, to(expected));
+      for (const FusedRows& loops : all_fused_rows()) {
+        make_vectors(present, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+        ASSERT_FALSE(gains.ends);
+        loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights, Stores::cached, in, width,
+                           to(out));
+        EXPECT_TRUE(out == expected) << "times " << factor << " by " << loops.target;
+      }
+    }
+  }
+}
+
 /// Whole vectors of one strong colour each whose v is just that of white or a little less, by every
 /// target. The least of their channels may lie more than a byte below.
 TEST(Saturation, VectorsOfStrongColoursAboutWhite) {

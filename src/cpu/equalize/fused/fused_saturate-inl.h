@@ -47,6 +47,122 @@ template <bool kUniform>
 class LevelLookup;
 
 #if EQUALUX_FIXED_GAINS
+/// Eight bytes in a register, taken two at a time: bytes 0 and 1 take an instruction each, others
+/// two.
+class BytePairs {
+ public:
+  explicit HWY_INLINE BytePairs(const std::uint8_t* bytes) { std::memcpy(&rest_, bytes, 8); }
+  HWY_INLINE std::size_t first() const { return rest_ & 255; }
+  HWY_INLINE std::size_t second() const { return rest_ >> 8 & 255; }
+  HWY_INLINE void next() {
+    rest_ >>= 16;
+#if HWY_ARCH_X86
+    // Keeps the compiler from shifting copies. Q is a register whose byte 1 has a name.
+    asm volatile("" : "+Q"(rest_));
+#endif
+  }
+
+ private:
+  std::uint64_t rest_;
+};
+
+// 1 where 32-bit numbers can be loaded into any lane of 16 bytes.
+#undef EQUALUX_INSERTS
+#define EQUALUX_INSERTS (HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4)
+
+#if EQUALUX_INSERTS
+/// Lines of eight bytes v: those of bytes k and k + 4 are pair k.
+struct LinePairs {
+  __m128d pair0, pair1, pair2, pair3;
+
+  HWY_INLINE LinePairs(const std::uint64_t* table, const std::uint8_t* v) {
+    const auto line = [table](std::size_t i)
+                          HWY_ATTR { return reinterpret_cast<const double*>(table + i); };
+    BytePairs bytes(v);
+    pair0 = _mm_load_sd(line(bytes.first()));
+    pair1 = _mm_load_sd(line(bytes.second()));
+    bytes.next();
+    pair2 = _mm_load_sd(line(bytes.first()));
+    pair3 = _mm_load_sd(line(bytes.second()));
+    bytes.next();
+    pair0 = _mm_loadh_pd(pair0, line(bytes.first()));
+    pair1 = _mm_loadh_pd(pair1, line(bytes.second()));
+    bytes.next();
+    pair2 = _mm_loadh_pd(pair2, line(bytes.first()));
+    pair3 = _mm_loadh_pd(pair3, line(bytes.second()));
+  }
+};
+
+/// Loads gains straight into vectors of 16 bytes: with half the stores of SteppedLookup.
+template <>
+class LevelLookup<true> {
+ public:
+  struct Numbers {
+    alignas(64) float number[kBytes];  ///< for bytes k, 4 + k, 8 + k ... of each k
+  };
+
+  explicit HWY_INLINE LevelLookup(const SaturatedGains& tables)
+      : table_(tables.gain.number.data()), factor_(hn::Set(DF(), tables.factor)) {}
+  HWY_INLINE void look_up(const V8& v, Numbers& numbers) const {
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&v);
+    constexpr std::size_t kLanes = kBytes / 4;
+    const float* const table = table_;
+    const auto bits = [table](std::size_t v) HWY_ATTR {
+      std::int32_t x;
+      std::memcpy(&x, table + v, sizeof x);
+      return x;
+    };
+    for (std::size_t at = 0; at < kBytes; at += 16) {
+      BytePairs lower(bytes + at);
+      BytePairs upper(bytes + at + 8);
+      // By byte modulo 4. No array: the compiler would keep it in memory.
+      __m128i four0 = _mm_cvtsi32_si128(bits(lower.first()));
+      __m128i four1 = _mm_cvtsi32_si128(bits(lower.second()));
+      lower.next();
+      __m128i four2 = _mm_cvtsi32_si128(bits(lower.first()));
+      __m128i four3 = _mm_cvtsi32_si128(bits(lower.second()));
+      lower.next();
+      four0 = _mm_insert_epi32(four0, bits(lower.first()), 1);
+      four1 = _mm_insert_epi32(four1, bits(lower.second()), 1);
+      lower.next();
+      four2 = _mm_insert_epi32(four2, bits(lower.first()), 1);
+      four3 = _mm_insert_epi32(four3, bits(lower.second()), 1);
+      four0 = _mm_insert_epi32(four0, bits(upper.first()), 2);
+      four1 = _mm_insert_epi32(four1, bits(upper.second()), 2);
+      upper.next();
+      four2 = _mm_insert_epi32(four2, bits(upper.first()), 2);
+      four3 = _mm_insert_epi32(four3, bits(upper.second()), 2);
+      upper.next();
+      four0 = _mm_insert_epi32(four0, bits(upper.first()), 3);
+      four1 = _mm_insert_epi32(four1, bits(upper.second()), 3);
+      upper.next();
+      four2 = _mm_insert_epi32(four2, bits(upper.first()), 3);
+      four3 = _mm_insert_epi32(four3, bits(upper.second()), 3);
+      const auto store = [&](__m128i four, std::size_t k) HWY_ATTR {
+        // Keeps the compiler from joining halves of vectors.
+        asm volatile("" : "+x"(four) : : "memory");
+        _mm_store_si128(reinterpret_cast<__m128i*>(numbers.number + k * kLanes + at / 4), four);
+      };
+      store(four0, 0);
+      store(four1, 1);
+      store(four2, 2);
+      store(four3, 3);
+    }
+  }
+  HWY_INLINE LevelGains finish(const V8&, const Numbers& numbers) const {
+    constexpr std::size_t kLanes = kBytes / 4;
+    const DF d;
+    const float* number = numbers.number;
+    return {{hn::Load(d, number), hn::Load(d, number + kLanes), hn::Load(d, number + 2 * kLanes),
+             hn::Load(d, number + 3 * kLanes)},
+            factor_};
+  }
+
+ private:
+  const float* table_;
+  VF factor_;
+};
+#else
 template <>
 class LevelLookup<true> : SteppedLookup<std::uint64_t> {
  public:
@@ -64,6 +180,7 @@ class LevelLookup<true> : SteppedLookup<std::uint64_t> {
  private:
   VF factor_;
 };
+#endif
 
 /// Loads 64-bit lines straight into vectors, alternating between the halves of 16 bytes, so that
 /// one shuffle within halves extracts all values or all slopes.
@@ -77,10 +194,34 @@ class LevelLookup<false> {
   explicit HWY_INLINE LevelLookup(const SaturatedGains& tables) : table_(tables.lines.data()) {}
   HWY_INLINE void look_up(const V8& v, Numbers& numbers) const {
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&v);
-    for (std::size_t k = 0; k < 4; ++k) {
-      numbers.lines[2 * k] = lines_of(bytes + k);
-      numbers.lines[2 * k + 1] = lines_of(bytes + k + 8);
+#if EQUALUX_INSERTS
+    for (std::size_t half = 0; half < 2; ++half) {
+      const LinePairs lower(table_, bytes + 8 * half);
+#if HWY_TARGET == HWY_AVX2
+      const LinePairs upper(table_, bytes + 16 + 8 * half);
+      const auto join = [](__m128d low, __m128d high) HWY_ATTR {
+        return VF{_mm256_castpd_ps(_mm256_insertf128_pd(_mm256_castpd128_pd256(low), high, 1))};
+      };
+      numbers.lines[half] = join(lower.pair0, upper.pair0);
+      numbers.lines[2 + half] = join(lower.pair1, upper.pair1);
+      numbers.lines[4 + half] = join(lower.pair2, upper.pair2);
+      numbers.lines[6 + half] = join(lower.pair3, upper.pair3);
+#else
+      numbers.lines[half] = VF{_mm_castpd_ps(lower.pair0)};
+      numbers.lines[2 + half] = VF{_mm_castpd_ps(lower.pair1)};
+      numbers.lines[4 + half] = VF{_mm_castpd_ps(lower.pair2)};
+      numbers.lines[6 + half] = VF{_mm_castpd_ps(lower.pair3)};
+#endif
     }
+#else
+    const auto lines = [&](std::size_t at) HWY_ATTR {
+      return hn::BitCast(DF(), load_two(table_ + bytes[at], table_ + bytes[at + 4]));
+    };
+    for (std::size_t k = 0; k < 4; ++k) {
+      numbers.lines[2 * k] = lines(k);
+      numbers.lines[2 * k + 1] = lines(k + 8);
+    }
+#endif
   }
   HWY_INLINE LevelLines finish(const V8&, const Numbers& numbers) const {
     LevelLines lines;
@@ -92,15 +233,6 @@ class LevelLookup<false> {
   }
 
  private:
-  HWY_INLINE VF lines_of(const std::uint8_t* v) const {
-    const auto two = [&](std::size_t at)
-                         HWY_ATTR { return load_two(table_ + v[at], table_ + v[at + 4]); };
-#if HWY_TARGET == HWY_AVX2
-    return hn::BitCast(DF(), hn::Combine(hn::Repartition<std::uint64_t, D8>(), two(16), two(0)));
-#else
-    return hn::BitCast(DF(), two(0));
-#endif
-  }
   template <std::size_t k>
   static HWY_INLINE void split(const Numbers& numbers, VF& value, VF& slope) {
     const VF first = numbers.lines[2 * k];

@@ -37,10 +37,29 @@ constexpr int doubtful_steps(bool close) {
   return close ? 2 : 4;
 }
 
-/// kSureDistance where S does not reach 1 and gains are at most one float from the nearest: their
-/// relative error is 3 times 2^-24. k, two sums and a product round once each: 7 times 2^-24 of
-/// 129.
-constexpr float kSureOfClose = 0.5f - 1.0f / 15000.0f;
+/// Bound of the relative error of chroma. In units of 2^-24, a gain n floats from the nearest to
+/// the exact one is off by 2 n + 1, with n at most 1 or 3; two sums, their factor, the product with
+/// it and, without a fused multiply-add, that with chroma round: 8 or 12, which are bounded by 10
+/// and 16.
+constexpr float doubt_of_sums(bool close) {
+  return close ? 0x1.4p-21f : 0x1p-20f;
+}
+/// The same where S may reach 1. Its factor has a quotient and a product more, and each gain is
+/// multiplied by it, in sums of four: 15.
+constexpr float kDoubtOfLimitedSums = 0x1.2p-20f;
+
+/// Factor of sums of gains, and bounds between which it and all rounding errors keep them.
+struct SumFactor {
+  VF factor, low, high;
+  /// Distance from the nearest whole number that a result of the largest chroma must not exceed.
+  float sure;
+
+  SumFactor(float exact, float doubt)
+      : factor(hn::Set(DF(), exact)),
+        low(hn::Set(DF(), exact * (1 - doubt))),
+        high(hn::Set(DF(), exact * (1 + doubt))),
+        sure(0.5f - 130 * doubt) {}
+};
 
 /// Vector of luma in flight.
 template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
@@ -103,8 +122,8 @@ class LumaLimit {
 
   explicit HWY_INLINE LumaLimit(const SaturatedGains& gains)
       : may_(gains),
-        factor_(hn::Set(DI16(), static_cast<std::int16_t>(4 * gains.most_factor))),
-        most_held_(hn::Set(DI16(), gains.most_held)) {}
+        share_(hn::Set(D16(), gains.limit_share)),
+        most_held_(hn::Set(D16(), gains.most_held)) {}
 
   /// Returns not 0 where S may reach 1.
   HWY_INLINE V8 reached(const Luma& luma) const {
@@ -118,43 +137,39 @@ class LumaLimit {
         any = hn::Or(any, may_.template operator()<kUniform>(v, Luma::doubled(range)));
       return any;
     } else {
-      // Products are rounded down, which is the safe side for negative ones.
-      const VI16 range = hn::BitCast(DI16(), luma.range);
-      const VI16 least = least_of(luma);
-      VI16 room = hn::Add(least, hn::MulHigh(hn::Mul(range, hn::Set(DI16(), -64)), factor_));
-      if constexpr (!kUniform) room = hn::Max(room, hn::Sub(hn::Sub(least, most_held_), range));
-      return negative(room);
+      const V16 least = least_of(luma);
+      V16 free = hn::MulHigh(least, share_);
+      if constexpr (!kUniform) free = hn::Max(free, hn::SaturatedSub(least, most_held_));
+      return hn::BitCast(D8(), hn::SaturatedSub(hn::BitCast(D16(), luma.range), free));
     }
   }
-  /// Returns not 0 where S may be above 1 before any change, for v that was not clamped.
+  /// Returns not 0 where S may be above 1 before any change, as for luma below black; for v that
+  /// was not clamped.
   HWY_INLINE V8 beyond(const Luma& luma) const {
     if constexpr (kShared) {
-      return negative(hn::Sub(least_of(luma), hn::BitCast(DI16(), luma.range)));
+      return hn::BitCast(D8(), hn::SaturatedSub(hn::BitCast(D16(), luma.range), least_of(luma)));
     } else {
       // Compared by luma, as largest less least channel may exceed a byte.
-      return hn::SaturatedSub(luma.range, hn::Sub(luma.v[0], luma.above));
+      return hn::Or(hn::SaturatedSub(luma.range, hn::Sub(luma.v[0], luma.above)),
+                    hn::SaturatedSub(luma.above, luma.v[0]));
     }
   }
 
  private:
   static constexpr bool kByLevel = !kUniform && EQUALUX_VBMI;
 
-  static HWY_INLINE V8 negative(VI16 words) {
-    return hn::BitCast(D8(), hn::ShiftRight<15>(hn::BitCast(D16(), words)));
-  }
   /// Least v of the luma of each chroma sample, which has two columns.
-  static HWY_INLINE VI16 least_of(const Luma& luma) {
+  static HWY_INLINE V16 least_of(const Luma& luma) {
     const D16 d;
     V8 least = luma.v[0];
     if constexpr (kRows == 2) least = hn::Min(least, luma.v[1]);
     const V16 pairs = hn::BitCast(d, least);
-    return hn::BitCast(
-        DI16(), hn::Min(hn::And(pairs, hn::Set(d, std::uint16_t{255})), hn::ShiftRight<8>(pairs)));
+    return hn::Min(hn::And(pairs, hn::Set(d, std::uint16_t{255})), hn::ShiftRight<8>(pairs));
   }
 
   MayReachOne may_;
-  VI16 factor_;
-  VI16 most_held_;
+  V16 share_;
+  V16 most_held_;
 };
 
 /// Scaled vector of luma, and its gains for chroma.
@@ -285,15 +300,16 @@ struct LumaSaturation {
   LumaLimit<kRows, kShared, kUniform> limit;
   V8 white;  ///< luma code of white
   VF white_gain;
-  V16 uniform;       ///< k, in units of 1 / saturation::kOne
-  VF uniform_float;  ///< k
-  V16 low_bytes;     ///< 255
+  V16 uniform;    ///< k, in units of 1 / saturation::kOne
+  V16 low_bytes;  ///< 255
   /// Addends that round single precision to whole numbers, to multiples of 256 and to kFineBits
   /// fractional bits, and add the code of black. `fine` also adds a half and doubtful_steps().
   VF whole, whole_256, fine;
-  V32 doubt;   ///< twice doubtful_steps(), in the top bits
-  float sure;  ///< kSureDistance or kSureOfClose
-  bool ends;   ///< some v is that of black or of white
+  V32 doubt;          ///< twice doubtful_steps(), in the top bits
+  SumFactor sums;     ///< k, or 1 where each level has its own
+  SumFactor limited;  ///< 1, where S may reach 1
+  bool ends;          ///< some v is that of black or of white
+  bool undone;        ///< some level must be redone
   bool exact;
   /// Of saturate_vector(), which few vectors take: no constant there, so that it is compiled once.
   Stores stores = Stores::cached;
@@ -305,10 +321,11 @@ struct LumaSaturation {
         white(hn::Set(D8(), static_cast<std::uint8_t>(weights.luma_max + weights.luma_offset))),
         white_gain(hn::Set(DF(), gains.white_gain)),
         uniform(hn::Set(D16(), gains.factors[0])),
-        uniform_float(hn::Set(DF(), gains.factor)),
         low_bytes(hn::Set(D16(), std::uint16_t{255})),
-        sure(gains.close ? kSureOfClose : kSureDistance),
+        sums(kUniform ? gains.factor : 1.0f, doubt_of_sums(gains.close)),
+        limited(1, kDoubtOfLimitedSums),
         ends(gains.ends),
+        undone(gains.undone),
         exact(gains.exact) {
     const auto black = static_cast<float>(weights.luma_offset);
     whole = hn::Set(DF(), kWhole + black);
@@ -428,6 +445,51 @@ HWY_INLINE bool all_sure(VF distance, float sure = kSureSaturated) {
   return hn::AllFalse(DF(), hn::Gt(distance, hn::Set(DF(), sure)));
 }
 
+/// Chroma planes of a vector, scaled by two bounds of each sum of gains. Rounding is monotonic, so
+/// that codes are right where both bounds give the same: a result on a half never has that. AVX-512
+/// has an instruction for the larger distance of two results, which is less work.
+template <bool kShared>
+class BoundedChroma {
+ public:
+  Parts<kShared> cb, cr;
+
+  template <int kUnits>
+  HWY_INLINE BoundedChroma(const Chroma<kShared, kUnits>& chroma,
+                           const VF (&total)[kChromaParts<kShared>], const SumFactor& by) {
+#if EQUALUX_FIXED_GAINS
+    const VF offset = hn::Set(DF(), 1.5f * kWhole + 128.0f);
+    V32 differences = hn::Zero(D32());
+    for (std::size_t i = 0; i < kChromaParts<kShared>; ++i) {
+      const VF least = hn::Mul(total[i], by.low);
+      const VF most = hn::Mul(total[i], by.high);
+      const auto scaled = [&](VF u) HWY_ATTR {
+        const V32 code = hn::BitCast(D32(), hn::MulAdd(u, least, offset));
+        const V32 other = hn::BitCast(D32(), hn::MulAdd(u, most, offset));
+        differences = hn::Or(differences, hn::Xor(code, other));
+        return hn::BitCast(DI32(), code);
+      };
+      cb.part[i] = scaled(chroma.part[i].u);
+      cr.part[i] = scaled(chroma.part[i].w);
+    }
+    sure_ = all_zero(hn::BitCast(D8(), differences));
+#else
+    VF scaled[kChromaParts<kShared>];
+    for (std::size_t i = 0; i < kChromaParts<kShared>; ++i)
+      scaled[i] = hn::Mul(total[i], by.factor);
+    const ScaledChroma<kShared> both(chroma, scaled);
+    cb = both.cb.codes();
+    cr = both.cr.codes();
+    sure_ = all_sure(both.distance(), by.sure);
+#endif
+  }
+  HWY_INLINE bool sure() const {
+    return sure_;
+  }
+
+ private:
+  bool sure_;
+};
+
 /// Scales a vector in which f is k everywhere and no luma is above v. Returns false, with nothing
 /// written, where a result is doubtful. With kAlike the luma of a chroma sample is equally far
 /// below v.
@@ -454,18 +516,23 @@ HWY_INLINE bool saturate_freely(const LumaSaturation<kRows, kShared, kUniform>& 
   }
   VF total[kChromaParts<kShared>];
   sum_gains<kRows, kShared>(g, total);
-  if constexpr (kUniform) {
-    for (VF& each : total)
-      each = hn::Mul(each, with.uniform_float);
-  }
-  ScaledChroma<kShared> chroma(ready.chroma, total);
-  if (HWY_UNLIKELY(!all_sure(chroma.distance(), with.sure))) {
+  const BoundedChroma<kShared> chroma(ready.chroma, total, with.sums);
+  const auto write_luma = [&]() HWY_ATTR {
+    for (std::size_t r = 0; r < kRows; ++r)
+      store<kStores>(luma[r], d8, out.luma[r]);
+  };
+  if (HWY_UNLIKELY(!chroma.sure())) {
     if (!with.exact) return false;
-    chroma.put_halves_up();
+    for (VF& each : total)
+      each = hn::Mul(each, with.sums.factor);
+    ScaledChroma<kShared> halves(ready.chroma, total);
+    halves.put_halves_up();
+    write_planes<kStores>(halves.cb.codes(), halves.cr.codes(), out);
+    write_luma();
+    return true;
   }
-  write_planes<kStores>(chroma.cb.codes(), chroma.cr.codes(), out);
-  for (std::size_t r = 0; r < kRows; ++r)
-    store<kStores>(luma[r], d8, out.luma[r]);
+  write_planes<kStores>(chroma.cb, chroma.cr, out);
+  write_luma();
   return true;
 }
 
@@ -588,10 +655,10 @@ HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>&
       least = hn::Min(least, hn::ShiftLeft<32 - kFineBits>(bits));
     luma[r] = join_fine(limited.bits);
   }
-  const ScaledChroma<kShared> chroma(ready.chroma, total);
+  const BoundedChroma<kShared> chroma(ready.chroma, total, with.limited);
   const bool luma_sure = hn::AllTrue(D32(), hn::Eq(least, with.doubt));
-  if (HWY_UNLIKELY(!luma_sure || !all_sure(chroma.distance(), kSureDistance))) return false;
-  write_planes<kStores>(chroma.cb.codes(), chroma.cr.codes(), out);
+  if (HWY_UNLIKELY(!luma_sure || !chroma.sure())) return false;
+  write_planes<kStores>(chroma.cb, chroma.cr, out);
   for (std::size_t r = 0; r < kRows; ++r)
     store<kStores>(luma[r], D8(), out.luma[r]);
   return true;
@@ -645,34 +712,104 @@ HWY_INLINE V8 unlike_luma(const LumaSaturation<kRows, kShared, kUniform>& with,
   return unlike;
 }
 
-/// Scales a vector by the first of the three functions that applies; returns false where none does.
+/// Least v of two rows of luma, or v of one.
+template <std::size_t kRows>
+HWY_INLINE V8 least_value(const V8 (&v)[kRows]) {
+  if constexpr (kRows == 2) return hn::Min(v[0], v[1]);
+  return v[0];
+}
+
+/// Returns not 0 where v is that of black or white, and so may have been clamped.
+template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+HWY_INLINE V8 at_ends(const LumaSaturation<kRows, kShared, kUniform>& with,
+                      const StartedLuma<kRows, kShared, kUniform, kLimits>& ready) {
+  const D8 d8;
+  if (!with.ends) return hn::Zero(d8);
+  V8 most = ready.v[0];
+  if constexpr (kRows == 2) most = hn::Max(most, ready.v[1]);
+  const auto black = hn::Eq(least_value(ready.v), hn::Zero(d8));
+  return hn::VecFromMask(d8, hn::Or(black, hn::Eq(most, with.k.most)));
+}
+
+/// Returns true if f is k everywhere and v is like luma, as saturate_freely<true>() needs it. May
+/// return false for such a vector, too, as it takes v alone.
+template <std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+HWY_INLINE bool surely_free(const LumaSaturation<kRows, kShared, kUniform>& with,
+                            const StartedLuma<kRows, kShared, kUniform, kLimits>& ready) {
+  // Luma below black has a v less than `above`, unless that is 0. Its least channel is below 0,
+  // which is S above 1.
+  V8 other;
+  if constexpr (kLimits) {
+    other = with.limit.reached(ready);
+  } else {
+    other = hn::SaturatedSub(ready.above, least_value(ready.v));
+  }
+  return all_zero(hn::Or(other, at_ends(with, ready)));
+}
+
+/// saturate_freely() as a function of its own, for few vectors.
+template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+HWY_NOINLINE bool saturate_freely_apart(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                        const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
+                                        const YuvRowIn in, const YuvRowOut out) {
+  return saturate_freely<true, kStores>(with, with.lookup, ready, in, out);
+}
+
+/// saturate_limited(), apart where that is faster.
+template <bool kBeyond, Stores kStores, std::size_t kRows, bool kShared, bool kUniform>
+HWY_INLINE bool saturate_at_limit(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                  const LevelLookup<kUniform>& lookup,
+                                  const StartedLuma<kRows, kShared, kUniform, true>& ready,
+                                  const YuvRowOut& out) {
+#if EQUALUX_FIXED_GAINS
+  (void)lookup;
+  return saturate_limited_apart<kBeyond, kStores>(with, ready, out);
+#else
+  return saturate_limited<kBeyond, kStores>(with, lookup, ready, out);
+#endif
+}
+
+/// Scales a vector for which surely_free() is false; returns false where none of the functions
+/// above applies.
+template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
+HWY_INLINE bool saturate_others(const LumaSaturation<kRows, kShared, kUniform>& with,
+                                const LevelLookup<kUniform>& lookup,
+                                const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
+                                const YuvRowIn& in, const YuvRowOut& out) {
+  V8 reached = hn::Zero(D8());
+  if constexpr (kLimits) {
+    if (all_zero(hn::Or(with.limit.beyond(ready), at_ends(with, ready))))
+      return saturate_at_limit<false, kStores>(with, lookup, ready, out);
+    reached = with.limit.reached(ready);
+  }
+  const V8 unlike = unlike_luma(with, ready, in);
+  if constexpr (kLimits) {
+    if (!all_zero(reached)) {
+      return all_zero(unlike) && saturate_at_limit<true, kStores>(with, lookup, ready, out);
+    }
+  }
+  if (EQUALUX_FIXED_GAINS && all_zero(unlike))
+    return saturate_freely_apart<kStores>(with, ready, in, out);
+  auto kept = ready;  // copy in memory, so that `ready` stays in registers
+  if (all_zero(unlike)) return saturate_freely_apart<kStores>(with, kept, in, out);
+  kept.blacken(with.k, with.lookup, in);
+  return saturate_clamped<kStores>(with, kept, in, out);
+}
+
+/// Scales the vector at column `x` of rows by the first of the functions above that applies;
+/// returns false where none does. Addresses are computed where they are needed, which is late.
 template <Stores kStores, std::size_t kRows, bool kShared, bool kUniform, bool kLimits>
 HWY_INLINE bool saturate_surely(const LumaSaturation<kRows, kShared, kUniform>& with,
                                 const LevelLookup<kUniform>& lookup,
                                 const StartedLuma<kRows, kShared, kUniform, kLimits>& ready,
-                                const YuvRowIn& in, const YuvRowOut& out) {
-  const D8 d8;
-  const V8 unlike = with.ends ? unlike_luma(with, ready, in) : below_black(with, in);
-  V8 reached = hn::Zero(d8);
-  if constexpr (kLimits) reached = with.limit.reached(ready);
-  if (all_zero(hn::Or(unlike, reached)))
-    return saturate_freely<true, kStores>(with, lookup, ready, in, out);
-  if constexpr (kLimits) {
-    if (all_zero(unlike)) {
-      const bool beyond = !all_zero(with.limit.beyond(ready));
-      if constexpr (EQUALUX_FIXED_GAINS != 0) {
-        if (!beyond) return saturate_limited_apart<false, kStores>(with, ready, out);
-        return saturate_limited_apart<true, kStores>(with, ready, out);
-      } else {
-        if (!beyond) return saturate_limited<false, kStores>(with, lookup, ready, out);
-        return saturate_limited<true, kStores>(with, lookup, ready, out);
-      }
-    }
+                                const YuvRowIn& in, const YuvRowOut& out, std::size_t x) {
+  if (HWY_UNLIKELY(with.undone)) return false;
+  if (surely_free(with, ready)) {
+    return saturate_freely<true, kStores>(with, lookup, ready, in,
+                                          advance_rows<kRows>(out, x, kShared));
   }
-  if (!all_zero(reached)) return false;
-  auto kept = ready;  // copy in memory, so that `ready` stays in registers
-  kept.blacken(with.k, with.lookup, in);
-  return saturate_clamped<kStores>(with, kept, in, out);
+  return saturate_others<kStores>(with, lookup, ready, advance_rows<kRows>(in, x, kShared),
+                                  advance_rows<kRows>(out, x, kShared));
 }
 
 /// Stores a scaled vector as with.stores says.
@@ -791,8 +928,11 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   // Local copies, which stay in registers as no function takes their address.
   const LevelLookup<kUniform> lookup(gains);
   const std::size_t vectors = n / kBytes;
-  const bool undone = gains.undone;
   const auto all = [&](auto kind) HWY_ATTR {
+    const auto from = [&](std::size_t i)
+                          HWY_ATTR { return advance_rows<kRows>(in, i * kBytes, kShared); };
+    const auto to = [&](std::size_t i)
+                        HWY_ATTR { return advance_rows<kRows>(out, i * kBytes, kShared); };
 #if EQUALUX_FIXED_GAINS
     Luma ring[4];
     const auto start = [&](std::size_t i) HWY_ATTR {
@@ -805,13 +945,11 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
     start(1);
     look_up(0);
     for (std::size_t i = 0; i < vectors; ++i) {
-      const YuvRowIn from = advance_rows<kRows>(in, i * kBytes, kShared);
       start(i + 2);
       look_up(i + 1);
-      const YuvRowOut to = advance_rows<kRows>(out, i * kBytes, kShared);
-      if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ring[i % 4], from, to)) {
-        saturate_vector(with, weights, gains, gain48, ring[i % 4], from, to);
-      }
+      Luma& ready = ring[i % 4];
+      if (!saturate_surely<kind()>(with, lookup, ready, in, out, i * kBytes))
+        saturate_vector(with, weights, gains, gain48, ready, from(i), to(i));
     }
 #else
     // Pipeline in registers: v of the next vector beside the scaling of this one.
@@ -819,13 +957,11 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
     Luma ready;
     ready.start(k, in);
     for (std::size_t i = 0; i < vectors; ++i) {
-      const YuvRowIn from = advance_rows<kRows>(in, i * kBytes, kShared);
       Luma after;
       after.start(k, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
-      const YuvRowOut to = advance_rows<kRows>(out, i * kBytes, kShared);
-      if (HWY_UNLIKELY(undone) || !saturate_surely<kind()>(with, lookup, ready, from, to)) {
+      if (!saturate_surely<kind()>(with, lookup, ready, in, out, i * kBytes)) {
         Luma kept = ready;  // copy in memory, so that `ready` stays in registers
-        saturate_vector(with, weights, gains, gain48, kept, from, to);
+        saturate_vector(with, weights, gains, gain48, kept, from(i), to(i));
       }
       ready = after;
     }
