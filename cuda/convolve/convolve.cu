@@ -262,9 +262,7 @@ void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& ke
             tap_row(&kernel.weights[6], scale)};
   p.levels = levels;
   p.start = finish == Finish::any ? 0 : static_cast<std::int32_t>(kernel.bias) * scale;
-  // Exact, because floor(n m / 2^24) is floor(n / divisor) for n below 256 divisor and a divisor of
-  // at most 256.
-  p.multiplier = static_cast<std::uint32_t>(((1 << 24) + kernel.divisor - 1) / kernel.divisor);
+  p.multiplier = top_byte_multiplier(kernel.divisor);
   p.copies = copies;
 
   // One wave of blocks: each warp has so many rows that all multiprocessors are busy until the end.

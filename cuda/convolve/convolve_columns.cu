@@ -537,9 +537,7 @@ void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel
   p.plane = plane;
   p.outside = outside;
   p.size = kernel.size;
-  // Exact, because floor(n m / 2^24) is floor(n / divisor) for n below 256 divisor and a divisor of
-  // at most 256.
-  p.multiplier = static_cast<std::uint32_t>(((1 << 24) + kernel.divisor - 1) / kernel.divisor);
+  p.multiplier = top_byte_multiplier(kernel.divisor);
   p.bias = p.multiplier * static_cast<std::uint32_t>(kernel.bias);
   p.outermost = box ? 0 : static_cast<std::uint32_t>(kernel.bias / 2);
   std::copy(kernel.row.begin(), kernel.row.end(), p.row);

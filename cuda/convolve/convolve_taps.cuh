@@ -55,6 +55,12 @@ enum class Finish {
   any,
 };
 
+/// Returns the number whose product with n has floor(n / divisor) in its highest byte. That is
+/// exact for a divisor of at most 256 and n below 256 times the divisor.
+inline std::uint32_t top_byte_multiplier(std::int64_t divisor) {
+  return static_cast<std::uint32_t>(((1 << 24) + divisor - 1) / divisor);
+}
+
 /// Clamps four levels to 0..255 and packs them; level[0] becomes the lowest byte.
 __device__ __forceinline__ std::uint32_t pack_clamped(const std::int32_t (&level)[4]) {
   std::uint32_t high;
