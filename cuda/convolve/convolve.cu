@@ -89,7 +89,7 @@ __device__ __forceinline__ void store(std::uint8_t* to, const std::uint32_t (&le
 /// are in registers. Each result byte costs three dp4a and one or two byte permutations; memory is
 /// read once and written once, plus two border rows per warp.
 template <int kStep, int kGranule, Finish kFinish>
-__global__ void __launch_bounds__(kWarp* kWarps, kBlocks)
+__global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
     convolve_3x3_kernel(const __grid_constant__ Conv3x3Params p) {
   __shared__ TileRow rings[kWarps][kRing];
   TileRow* const ring = rings[threadIdx.y];
@@ -275,7 +275,7 @@ void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& ke
   p.bands = blocks_for(plane.rows, p.rows_each);
   const int blocks = blocks_for(p.columns * (p.bands + blocks_for(copied, p.rows_each)), kWarps);
   launch_early(device, "launching convolve", run, dim3(static_cast<unsigned>(blocks)),
-               dim3(kWarp, kWarps), stream, p);
+               dim3(kLanes, kWarps), stream, p);
 }
 
 }  // namespace equalux::cuda

@@ -19,7 +19,6 @@
 namespace equalux::cuda {
 namespace {
 
-constexpr int kWarpLanes = 32;
 constexpr int kColumnWarps = 4;  // of a block; each has a column of its own
 constexpr int kLeftRow = 16;     // bytes of a row of the left matrix, without their neighbours
 constexpr int kTiles = 8;        // of a warp, side by side
@@ -101,7 +100,7 @@ class ColumnLoader {
     const int reach = p.size / 2 * plane_.step;
 #pragma unroll
     for (int i = 0; i < kMends; ++i) {
-      const int place = i * kWarpLanes + lane;
+      const int place = i * kLanes + lane;
       mends_[i] = at_side_ && place < 2 * reach
                       ? mend(place < reach ? -1 - place : bytes + place - reach)
                       : kNone;
@@ -146,7 +145,7 @@ class ColumnLoader {
   }
 
  private:
-  static constexpr int kMends = (2 * Shape::kReach + kWarpLanes - 1) / kWarpLanes;  // of a lane
+  static constexpr int kMends = (2 * Shape::kReach + kLanes - 1) / kLanes;  // of a lane
   static constexpr std::uint32_t kNone = 0xFFFF;  // no position; as a source, the constant
 
   /// Returns the position in the warp's row of byte `at`, which is outside the plane, and in the
@@ -349,7 +348,7 @@ __host__ __device__ constexpr int blocks_at_once(int radius) {
 /// Registers hold T, a step's sums, and 2 kRadius rows of unfinished results. Exact: all sums are
 /// integers below 2^32.
 template <int kRadius, int kBlocks, int kPlanes, bool kKept>
-__global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadius))
+__global__ void __launch_bounds__(kLanes* kColumnWarps, blocks_at_once(kRadius))
     convolve_columns_kernel(const __grid_constant__ ColumnsParams p) {
   using Shape = ColumnShape<kBlocks>;
   using Loader = ColumnLoader<kBlocks>;
@@ -357,10 +356,10 @@ __global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadi
   __shared__ std::uint8_t bands[kPlanes][Shape::kBand];
 
   const int thread = static_cast<int>(threadIdx.x);
-  const int lane = thread % kWarpLanes;
+  const int lane = thread % kLanes;
   const int g = lane / 4;
   const int t = lane % 4;
-  for (int i = thread; i < Shape::kBand; i += kWarpLanes * kColumnWarps) {
+  for (int i = thread; i < Shape::kBand; i += kLanes * kColumnWarps) {
     const int distance = i - Shape::kZero;
     const int tap = distance / p.plane.step + p.size / 2;
     const bool counts = distance % p.plane.step == 0 && tap >= 0 && tap < p.size;
@@ -389,7 +388,7 @@ __global__ void __launch_bounds__(kWarpLanes* kColumnWarps, blocks_at_once(kRadi
     }
   }
 
-  const int warp = thread / kWarpLanes;
+  const int warp = thread / kLanes;
   const Part part = part_of<kRadius>(p, static_cast<int>(blockIdx.x) * kColumnWarps + warp);
   const int column = part.column;
   const int begin = part.begin;
@@ -569,7 +568,7 @@ void convolve_columns(const BytePlane& plane, Outside outside, const ExactKernel
   }
   const int warps = p.side_warps + (p.columns - p.sides) * all_bands;
   const dim3 grid(static_cast<unsigned>((warps + kColumnWarps - 1) / kColumnWarps));
-  launch_early(device, "launching convolve", chosen.kernel, grid, dim3(kWarpLanes * kColumnWarps),
+  launch_early(device, "launching convolve", chosen.kernel, grid, dim3(kLanes * kColumnWarps),
                stream, p);
 }
 

@@ -8,9 +8,8 @@
 /// A warp's rows of a plane in shared memory.
 namespace equalux::cuda {
 
-constexpr int kWarp = 32;
-constexpr int kLaneBytes = 16;             // of a row that a lane holds
-constexpr int kTile = kWarp * kLaneBytes;  // bytes of a row that a warp holds
+constexpr int kLaneBytes = 16;              // of a row that a lane holds
+constexpr int kTile = kLanes * kLaneBytes;  // bytes of a row that a warp holds
 
 /// A row of a warp's tile in shared memory, with 16 bytes on either side.
 struct alignas(16) TileRow {
@@ -33,9 +32,9 @@ class Tile {
         lane_(lane),
         valid_(plane.width * kStep - begin),
         side_at_(lane == 0 ? -TileRow::kSide : kTile),
-        side_valid_(lane == 0           ? (begin > 0 ? TileRow::kSide : 0)
-                    : lane == kWarp - 1 ? valid_ - kTile
-                                        : 0),
+        side_valid_(lane == 0            ? (begin > 0 ? TileRow::kSide : 0)
+                    : lane == kLanes - 1 ? valid_ - kTile
+                                         : 0),
         edge_(begin == 0 || kTile + kStep > valid_),
         ragged_(valid_ < kTile + TileRow::kSide && valid_ % kLaneBytes != 0),
         before_(border_index(-1, plane.rows, outside.border)),
@@ -87,7 +86,7 @@ class Tile {
     const std::uint32_t all = outside_.value * 0x01010101U;
     auto* vectors = reinterpret_cast<uint4*>(to.bytes);
     vectors[lane_] = {all, all, all, all};
-    if (lane_ < 2) vectors[kWarp + lane_] = {all, all, all, all};
+    if (lane_ < 2) vectors[kLanes + lane_] = {all, all, all, all};
   }
 
   static __device__ void copy_vector(std::uint8_t* to, const std::uint8_t* from, int valid) {
@@ -100,8 +99,8 @@ class Tile {
 
   __device__ void load_granules(TileRow& to, const std::uint8_t* row) const {
 #pragma unroll
-    for (int i = 0; i < kTile / kGranule / kWarp + 1; ++i) {
-      const int at = (i * kWarp + lane_) * kGranule - TileRow::kSide;
+    for (int i = 0; i < kTile / kGranule / kLanes + 1; ++i) {
+      const int at = (i * kLanes + lane_) * kGranule - TileRow::kSide;
       if (at >= kTile + TileRow::kSide || begin_ + at < 0 || at >= valid_) continue;
       if (kGranule == 4 && at + 4 <= valid_) {
         copy_word_async(to.at(at), row + at);
