@@ -707,6 +707,59 @@ TEST(Saturation, VectorsEqualThePlainRowsForEveryLuma) {
   }
 }
 
+/// All colours of every matrix and range, under one luma of their neighbourhood each, by every
+/// target: what is computed of a colour alone, also by products of 16 bits, is right.
+TEST(Saturation, VectorsEqualThePlainRowsForEveryColour) {
+  ValueHistogram all;
+  all.fill(1);
+  test::EveryNth fourth(4);
+  for (const ColorMatrix matrix : {ColorMatrix::bt601, ColorMatrix::bt709, ColorMatrix::bt2020}) {
+    for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+      const YuvWeights weights = yuv_weights(matrix, range);
+      CodeRows rows;
+      for (int cb = 0; cb < 256; ++cb) {
+        for (int cr = 0; cr < 256; ++cr) {
+          rows[2].push_back(static_cast<std::uint8_t>(cb));
+          rows[3].push_back(static_cast<std::uint8_t>(cr));
+          for (int x = 0; x < 2; ++x) {
+            rows[0].push_back(
+                static_cast<std::uint8_t>(16 + (cb / 8 * 7 + cr / 16 * 13) % 160 + x));
+            rows[1].push_back(rows[0].back());
+          }
+        }
+      }
+      const std::size_t width = rows[0].size();
+      const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
+      const CurveTable curve = shaped_curve("root", weights.luma_max);
+      for (const int factor : {320, 512, -1}) {
+        if (fourth.skips()) continue;
+        SaturatedGains gains;
+        make_saturated({}, curve, weights.luma_max, gains);
+        set_factors(gains, factor);
+        GainTables plain;
+        make_gain48(curve, weights.luma_max, plain);
+        for (const Sampling sampling : {Sampling::s420, Sampling::s422}) {
+          CodeRows expected;
+          for (std::size_t i = 0; i < rows.size(); ++i)
+            expected[i].resize(rows[i].size());
+          CodeRows out = expected;
+          const auto to = [](CodeRows& to_rows) {
+            return YuvRowOut{
+                {to_rows[0].data(), to_rows[1].data()}, to_rows[2].data(), to_rows[3].data()};
+          };
+          saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, width, to(expected));
+          for (const FusedRows& loops : all_fused_rows()) {
+            make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+            loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights, Stores::cached, in,
+                               width, to(out));
+            EXPECT_TRUE(out == expected) << "times " << factor << " by " << loops.target;
+          }
+        }
+      }
+    }
+  }
+}
+
 /// Whole vectors of one colour each whose luma is below black and whose v is not, without black and
 /// white anywhere, by every target.
 TEST(Saturation, VectorsOfOneColourBelowBlack) {

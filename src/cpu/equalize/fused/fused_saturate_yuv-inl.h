@@ -70,11 +70,12 @@ struct StartedLuma : Ready<kRows, kShared, kCovered<kRows, kShared>> {
   V8 range;
   typename LevelLookup<kUniform>::Numbers gains[kRows];
 
-  HWY_INLINE void start(const YuvVectors<kCovered<kRows, kShared>>& k, const YuvRowIn& in) {
-    this->chroma.load(in.cb, in.cr);
+  HWY_INLINE void start(const YuvVectors<kCovered<kRows, kShared>>& k, const YuvWords& words,
+                        const YuvRowIn& in) {
     if constexpr (kLimits) {
-      above = this->chroma.above(k, range);
+      above = this->chroma.load_above(k, words, in.cb, in.cr, range);
     } else {
+      this->chroma.load(in.cb, in.cr);
       above = this->chroma.above(k);
     }
     for (std::size_t r = 0; r < kRows; ++r)
@@ -296,6 +297,7 @@ struct WordPair {
 template <std::size_t kRows, bool kShared, bool kUniform>
 struct LumaSaturation {
   YuvVectors<kCovered<kRows, kShared>> k;
+  YuvWords words;
   LevelLookup<kUniform> lookup;
   LumaLimit<kRows, kShared, kUniform> limit;
   V8 white;  ///< luma code of white
@@ -316,6 +318,7 @@ struct LumaSaturation {
 
   LumaSaturation(const YuvWeights& weights, const SaturatedGains& gains)
       : k(weights),
+        words(weights),
         lookup(gains),
         limit(gains),
         white(hn::Set(D8(), static_cast<std::uint8_t>(weights.luma_max + weights.luma_offset))),
@@ -936,7 +939,8 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
 #if EQUALUX_FIXED_GAINS
     Luma ring[4];
     const auto start = [&](std::size_t i) HWY_ATTR {
-      if (i < vectors) ring[i % 4].start(k, advance_rows<kRows>(in, i * kBytes, kShared));
+      if (i < vectors)
+        ring[i % 4].start(k, with.words, advance_rows<kRows>(in, i * kBytes, kShared));
     };
     const auto look_up = [&](std::size_t i) HWY_ATTR {
       if (i < vectors) ring[i % 4].look_up(lookup);
@@ -955,10 +959,10 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
     // Pipeline in registers: v of the next vector beside the scaling of this one.
     if (vectors == 0) return;
     Luma ready;
-    ready.start(k, in);
+    ready.start(k, with.words, in);
     for (std::size_t i = 0; i < vectors; ++i) {
       Luma after;
-      after.start(k, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
+      after.start(k, with.words, advance(in, (i + 1 < vectors ? i + 1 : i) * kBytes, kShared));
       if (!saturate_surely<kind()>(with, lookup, ready, in, out, i * kBytes)) {
         Luma kept = ready;  // copy in memory, so that `ready` stays in registers
         saturate_vector(with, weights, gains, gain48, kept, from(i), to(i));
@@ -977,7 +981,7 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   if (done == n) return;
   Tail<kRows, kShared> tail(advance(in, done, kShared), n - done);
   Luma last;
-  last.start(k, tail.in());
+  last.start(k, with.words, tail.in());
   last.look_up(lookup);
   with.stores = Stores::cached;
   saturate_vector(with, weights, gains, gain48, last, tail.in(), tail.out());

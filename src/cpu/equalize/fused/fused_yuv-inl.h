@@ -156,6 +156,70 @@ HWY_INLINE V8 double_bytes(V32 even, V32 odd) {
 #endif
 }
 
+/// floor(weight x / 65536 + 1/2) of -128 <= x < 128 as x plus a rounded product of 16 bits, whose
+/// factor this is. The bit that is shifted off does not matter to any x of any matrix.
+constexpr std::int32_t word_weight(std::int32_t weight) {
+  return (weight - 65536) >> 1;
+}
+constexpr bool rounds_exactly(std::int32_t weight) {
+  for (std::int32_t x = -128; x < 128; ++x) {
+    const std::int32_t product = (x * word_weight(weight) + (1 << 14)) >> 15;
+    if (x + product != (weight * x + 32768) >> 16) return false;
+  }
+  return true;
+}
+constexpr bool round_exactly(ColorMatrix matrix) {
+  for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
+    const YuvWeights k = yuv_weights(matrix, range);
+    if (!rounds_exactly(k.red_w) || !rounds_exactly(k.blue_u)) return false;
+    if (k.green_u > 32767 || k.green_w > 65535) return false;
+  }
+  return true;
+}
+static_assert(round_exactly(ColorMatrix::bt601) && round_exactly(ColorMatrix::bt709) &&
+              round_exactly(ColorMatrix::bt2020));
+
+/// YuvWeights for products of 16 bits.
+struct YuvWords {
+  VI16 red_w, blue_u;  ///< word_weight()
+  VI16 green;          ///< alternating -green_u and the low word of -green_w
+  VI16 green_whole;    ///< all ones if that word is 65536 above -green_w, else 0
+
+  explicit YuvWords(const YuvWeights& k)
+      : red_w(hn::Set(DI16(), static_cast<std::int16_t>(word_weight(k.red_w)))),
+        blue_u(hn::Set(DI16(), static_cast<std::int16_t>(word_weight(k.blue_u)))),
+        green(hn::BitCast(DI16(),
+                          hn::Set(D32(), (static_cast<std::uint32_t>(-k.green_w) << 16) |
+                                             (static_cast<std::uint32_t>(-k.green_u) & 0xFFFF)))),
+        green_whole(hn::Set(DI16(), static_cast<std::int16_t>(k.green_w > 32768 ? -1 : 0))) {}
+};
+
+#if EQUALUX_FIXED_GAINS && HWY_ARCH_X86
+/// Largest channel less luma, and largest less least channel, of words of chroma less 128. Both
+/// are rounded as value_above_luma() and saturation::least_above_luma() round them.
+struct WordsAroundLuma {
+  V16 above, range;
+};
+HWY_INLINE WordsAroundLuma words_around_luma(const YuvWords& k, VI16 u, VI16 w) {
+  const DI16 d;
+  const DI32 d32;
+  const VI16 red = hn::Add(w, hn::MulFixedPoint15(w, k.red_w));
+  const VI16 blue = hn::Add(u, hn::MulFixedPoint15(u, k.blue_u));
+  const auto sum = [&](VI16 pairs) HWY_ATTR {
+    VI32 none = hn::Zero(d32);
+    return hn::ShiftRight<16>(
+        hn::ReorderWidenMulAccumulate(d32, pairs, k.green, hn::Set(d32, 32768), none));
+  };
+  // Interleaving and packing leave words in their half of 16 bytes, in order.
+  const VI16 pairs =
+      hn::ReorderDemote2To(d, sum(hn::InterleaveLower(d, u, w)), sum(hn::InterleaveUpper(d, u, w)));
+  const VI16 green = hn::Sub(pairs, hn::And(w, k.green_whole));
+  const VI16 most = hn::Max(hn::Max(red, blue), green);
+  const VI16 least = hn::Min(hn::Min(red, blue), green);
+  return {hn::BitCast(D16(), most), hn::BitCast(D16(), hn::Sub(most, least))};
+}
+#endif
+
 /// Chroma of one vector of luma, in units of 1 / kUnits. With kShared, two luma columns share a
 /// sample and half a vector of chroma is read: part[0] holds the even samples, part[1] the odd
 /// ones. Otherwise part[k] holds samples k, 4 + k, 8 + k ...
@@ -178,9 +242,26 @@ struct Chroma<true, kUnits> {
   HWY_INLINE V8 above(const YuvVectors<kUnits>& k) const {
     return double_bytes(above_luma(k, part[0]), above_luma(k, part[1]));
   }
-  /// above_luma() of every luma sample; `range` receives the largest less the least channel, a word
-  /// a sample.
-  HWY_INLINE V8 above(const YuvVectors<kUnits>& k, V8& range) const {
+#if EQUALUX_FIXED_GAINS && HWY_ARCH_X86
+  /// Loads chroma. Returns above_luma() of every luma sample; `range` receives the largest less the
+  /// least channel, a word a sample.
+  HWY_INLINE V8 load_above(const YuvVectors<kUnits>&, const YuvWords& words,
+                           const std::uint8_t* cb_row, const std::uint8_t* cr_row, V8& range) {
+    load(cb_row, cr_row);
+    const auto centred = [](const std::uint8_t* row) HWY_ATTR {
+      return hn::Sub(hn::BitCast(DI16(), hn::PromoteTo(D16(), hn::LoadU(DHalf8(), row))),
+                     hn::Set(DI16(), 128));
+    };
+    const WordsAroundLuma around = words_around_luma(words, centred(cb_row), centred(cr_row));
+    range = hn::BitCast(D8(), around.range);
+    return hn::BitCast(D8(), hn::Or(around.above, hn::ShiftLeft<8>(around.above)));
+  }
+#else
+  /// Loads chroma. Returns above_luma() of every luma sample; `range` receives the largest less the
+  /// least channel, a word a sample.
+  HWY_INLINE V8 load_above(const YuvVectors<kUnits>& k, const YuvWords&, const std::uint8_t* cb_row,
+                           const std::uint8_t* cr_row, V8& range) {
+    load(cb_row, cr_row);
     const AroundLuma even = around_luma(k, part[0]);
     const AroundLuma odd = around_luma(k, part[1]);
     const auto both = [](const AroundLuma& x)
@@ -188,6 +269,7 @@ struct Chroma<true, kUnits> {
     range = hn::BitCast(D8(), join_words(both(even), both(odd)));
     return double_bytes(even.above, odd.above);
   }
+#endif
 };
 
 template <int kUnits>
@@ -209,8 +291,11 @@ struct Chroma<false, kUnits> {
     return join_bytes(above_luma(k, part[0]), above_luma(k, part[1]), above_luma(k, part[2]),
                       above_luma(k, part[3]));
   }
-  /// above_luma() of every luma sample; `below` receives luma less the least channel.
-  HWY_INLINE V8 above(const YuvVectors<kUnits>& k, V8& below) const {
+  /// Loads chroma. Returns above_luma() of every luma sample; `below` receives luma less the least
+  /// channel.
+  HWY_INLINE V8 load_above(const YuvVectors<kUnits>& k, const YuvWords&, const std::uint8_t* cb_row,
+                           const std::uint8_t* cr_row, V8& below) {
+    load(cb_row, cr_row);
     AroundLuma around[kParts];
     for (std::size_t i = 0; i < kParts; ++i)
       around[i] = around_luma(k, part[i]);
