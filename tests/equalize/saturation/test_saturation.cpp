@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <vector>
@@ -707,6 +708,40 @@ TEST(Saturation, VectorsEqualThePlainRowsForEveryLuma) {
   }
 }
 
+/// Changes two rows by the plain loops and by every target, and expects the same codes. `present`
+/// are the values that the frame has.
+void expect_every_target_alike(const CodeRows& rows, const YuvWeights& weights, int factor,
+                               const ValueHistogram& present,
+                               std::initializer_list<Sampling> samplings) {
+  const std::size_t width = rows[0].size();
+  const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
+  const CurveTable curve = shaped_curve("root", weights.luma_max);
+  SaturatedGains gains;
+  make_saturated({}, curve, weights.luma_max, gains);
+  set_factors(gains, factor);
+  GainTables plain;
+  make_gain48(curve, weights.luma_max, plain);
+  const bool ends = present[0] != 0 || present[static_cast<std::size_t>(weights.luma_max)] != 0;
+  for (const Sampling sampling : samplings) {
+    CodeRows expected;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      expected[i].resize(rows[i].size());
+    CodeRows out = expected;
+    const auto to = [](CodeRows& to_rows) {
+      return YuvRowOut{
+          {to_rows[0].data(), to_rows[1].data()}, to_rows[2].data(), to_rows[3].data()};
+    };
+    saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, width, to(expected));
+    for (const FusedRows& loops : all_fused_rows()) {
+      make_vectors(present, weights.luma_max, 255 - weights.luma_offset, loops, gains);
+      ASSERT_EQ(gains.ends, ends);
+      loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights, Stores::cached, in, width,
+                         to(out));
+      EXPECT_TRUE(out == expected) << "times " << factor << " by " << loops.target;
+    }
+  }
+}
+
 /// All colours of every matrix and range, under one luma of their neighbourhood each, by every
 /// target: what is computed of a colour alone, also by products of 16 bits, is right.
 TEST(Saturation, VectorsEqualThePlainRowsForEveryColour) {
@@ -728,33 +763,9 @@ TEST(Saturation, VectorsEqualThePlainRowsForEveryColour) {
           }
         }
       }
-      const std::size_t width = rows[0].size();
-      const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
-      const CurveTable curve = shaped_curve("root", weights.luma_max);
       for (const int factor : {320, 512, -1}) {
         if (fourth.skips()) continue;
-        SaturatedGains gains;
-        make_saturated({}, curve, weights.luma_max, gains);
-        set_factors(gains, factor);
-        GainTables plain;
-        make_gain48(curve, weights.luma_max, plain);
-        for (const Sampling sampling : {Sampling::s420, Sampling::s422}) {
-          CodeRows expected;
-          for (std::size_t i = 0; i < rows.size(); ++i)
-            expected[i].resize(rows[i].size());
-          CodeRows out = expected;
-          const auto to = [](CodeRows& to_rows) {
-            return YuvRowOut{
-                {to_rows[0].data(), to_rows[1].data()}, to_rows[2].data(), to_rows[3].data()};
-          };
-          saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, width, to(expected));
-          for (const FusedRows& loops : all_fused_rows()) {
-            make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
-            loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights, Stores::cached, in,
-                               width, to(out));
-            EXPECT_TRUE(out == expected) << "times " << factor << " by " << loops.target;
-          }
-        }
+        expect_every_target_alike(rows, weights, factor, all, {Sampling::s420, Sampling::s422});
       }
     }
   }
@@ -787,33 +798,10 @@ TEST(Saturation, VectorsOfOneColourBelowBlack) {
       }
     }
   }
-  const std::size_t width = rows[0].size();
-  ASSERT_GT(width, 100 * kColumns);
-  const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
-  const CurveTable curve = shaped_curve("root", weights.luma_max);
+  ASSERT_GT(rows[0].size(), 100 * kColumns);
   for (const int factor : {128, 320, 1024, -1}) {
-    SaturatedGains gains;
-    make_saturated({}, curve, weights.luma_max, gains);
-    set_factors(gains, factor);
-    GainTables plain;
-    make_gain48(curve, weights.luma_max, plain);
-    for (const Sampling sampling : {Sampling::s420, Sampling::s422, Sampling::s444}) {
-      CodeRows expected;
-      expected.fill(std::vector<std::uint8_t>(width));
-      CodeRows out = expected;
-      const auto to = [](CodeRows& to_rows) {
-        return YuvRowOut{
-            {to_rows[0].data(), to_rows[1].data()}, to_rows[2].data(), to_rows[3].data()};
-      };
-      saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, width, to(expected));
-      for (const FusedRows& loops : all_fused_rows()) {
-        make_vectors(present, weights.luma_max, 255 - weights.luma_offset, loops, gains);
-        ASSERT_FALSE(gains.ends);
-        loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights, Stores::cached, in, width,
-                           to(out));
-        EXPECT_TRUE(out == expected) << "times " << factor << " by " << loops.target;
-      }
-    }
+    expect_every_target_alike(rows, weights, factor, present,
+                              {Sampling::s420, Sampling::s422, Sampling::s444});
   }
 }
 
@@ -840,31 +828,9 @@ TEST(Saturation, VectorsOfStrongColoursAboutWhite) {
         }
       }
     }
-    const std::size_t width = rows[0].size();
-    const YuvRowIn in{{rows[0].data(), rows[1].data()}, rows[2].data(), rows[3].data()};
-    const CurveTable curve = shaped_curve("root", weights.luma_max);
     for (const int factor : {320, 1024, -1}) {
-      SaturatedGains gains;
-      make_saturated({}, curve, weights.luma_max, gains);
-      set_factors(gains, factor);
-      GainTables plain;
-      make_gain48(curve, weights.luma_max, plain);
-      for (const Sampling sampling : {Sampling::s420, Sampling::s422, Sampling::s444}) {
-        CodeRows expected;
-        expected.fill(std::vector<std::uint8_t>(width));
-        CodeRows out = expected;
-        const auto to = [](CodeRows& to_rows) {
-          return YuvRowOut{
-              {to_rows[0].data(), to_rows[1].data()}, to_rows[2].data(), to_rows[3].data()};
-        };
-        saturate_yuv(gains, plain.gain48.data(), sampling, weights, in, width, to(expected));
-        for (const FusedRows& loops : all_fused_rows()) {
-          make_vectors(all, weights.luma_max, 255 - weights.luma_offset, loops, gains);
-          loops.saturate_yuv(gains, plain.gain48.data(), sampling, weights, Stores::cached, in,
-                             width, to(out));
-          EXPECT_EQ(out, expected) << "times " << factor << " by " << loops.target;
-        }
-      }
+      expect_every_target_alike(rows, weights, factor, all,
+                                {Sampling::s420, Sampling::s422, Sampling::s444});
     }
   }
 }
