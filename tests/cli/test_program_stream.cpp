@@ -102,10 +102,12 @@ TEST_F(ServedStreams, SeveralClientsComeAndGo) {
     ASSERT_TRUE(wait_for_port(port_));
     auto tcp = std::async(std::launch::async, [&] { return luma("tcp"); });
     auto udp = std::async(std::launch::async, [&] { return luma("udp"); });
-    const ShellResult gst = shell_result(
-        "gst-launch-1.0 -q rtspsrc location=" + url() +
-        " latency=100 ! rtph264depay ! h264parse ! avdec_h264 ! identity eos-after=8 ! "
-        "fakesink");
+    // On a busy machine no packet may come in 5 seconds, after which rtspsrc would connect again,
+    // by TCP, and be a viewer more.
+    const ShellResult gst = shell_result("gst-launch-1.0 -q rtspsrc location=" + url() +
+                                         " latency=100 timeout=30000000 ! rtph264depay ! h264parse "
+                                         "! avdec_h264 ! identity eos-after=8 ! "
+                                         "fakesink");
     EXPECT_EQ(gst.exit_code, 0) << gst.output;
     for (auto* each : {&tcp, &udp}) {
       const ShellResult seen = each->get();
