@@ -10,6 +10,8 @@ namespace {
 /// Shares of a picture for each thread: few, as rows at their ends are done twice, but enough for
 /// load balancing.
 constexpr int kShares = 4;
+/// Rows around the seam of two shares that both read.
+constexpr int kSeamRows = 4;
 
 std::size_t count_of(int n) {
   return static_cast<std::size_t>(n);
@@ -42,15 +44,18 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
       noise_(components.size()) {
   const int widest = components[0].columns;
   for (const ComponentShape& each : components) {
-    const bool is_first = samples_.empty();
+    const bool is_first = known_.empty();
     const RowsBeyond beyond = is_first ? luma_estimate_rows_beyond(each.rows) : kMovedRowsBeyond;
-    for (std::vector<Knowledge>* list : {&known_, &next_}) {
+    for (std::vector<Knowledge>* list : {&known_, &spare_}) {
       list->push_back({Plane<std::int16_t>(each.columns, each.rows, beyond),
                        Plane<std::uint8_t>(each.columns, each.rows),
                        {}});
     }
-    samples_.emplace_back(each.columns, each.rows,
-                          is_first ? luma_rows_beyond(each.rows) : RowsBeyond{});
+    if (executor.threads() > 1) {
+      const int rows = kShares * executor.threads() * kSeamRows;
+      at_seams_.push_back(
+          {Plane<std::int16_t>(each.columns, rows), Plane<std::uint8_t>(each.columns, rows), {}});
+    }
   }
   for (int slot = 0; slot < executor.threads(); ++slot) {
     Scratch& scratch = scratch_.emplace_back();
@@ -59,6 +64,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
     for (const ComponentShape& each : components) {
       scratch.components.push_back({Plane<std::int16_t>(each.columns, kRing),
                                     Plane<std::uint8_t>(each.columns, kRing),
+                                    Plane<std::int16_t>(each.columns, kRing),
                                     Plane<std::int8_t>(each.columns, kRing),
                                     Plane<std::uint8_t>(each.columns, kRing),
                                     {},
@@ -69,6 +75,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
   field_ = motion_.no_motion();
   for (std::vector<std::uint8_t>* rows : {&seams_, &moves_, &lights_})
     rows->resize(count_of(block_rows()));
+  seam_of_.resize(count_of(block_rows()));
 }
 
 void PictureSequence::reset() {
@@ -95,10 +102,10 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
     load(picture, c);
   clock.lap("noise");
   if (pictures_ != 0) {
-    samples_[0].repeat_end_rows();
     for (Knowledge& each : known_)
       each.estimate.repeat_end_rows();
-    motion_.search(samples_[0], known_[0].estimate, known_[0].weight, noise_[0].sigma, field_);
+    const auto load_luma = [&](int y, std::int16_t* row) { load_row(picture, 0, y, row); };
+    motion_.search(load_luma, known_[0].estimate, known_[0].weight, noise_[0].sigma, field_);
   }
   clock.lap("motion");
   if (pictures_ == 0) {
@@ -111,31 +118,27 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
   if (pictures_ == 0) pictures_ = 1;  // 0 means no state
 }
 
-/// Loads a picture, and halves it and measures its noise while rows are in the cache.
+/// Measures the noise of a component, and halves luma. Its rows are loaded again where they are
+/// needed: that takes less time than to store all of them and to read them from memory.
 void PictureSequence::load(const Picture& picture, std::size_t component) {
   static_assert(kNoiseBlock == MotionSearch::kUnit);
-  const Samples<const std::uint8_t>& in = picture.in[component];
-  Plane<std::int16_t>& samples = samples_[component];
+  const int height = components_[component].rows;
   const bool measured = picture.params.noise == 0;
-  const int units = (samples.height() + kNoiseBlock - 1) / kNoiseBlock;
+  const int units = (height + kNoiseBlock - 1) / kNoiseBlock;
   executor_.for_rows(units, [&](int begin, int end, int slot) {
-    NoiseEstimate& found = scratch_[count_of(slot)].noise;
+    Scratch& scratch = scratch_[count_of(slot)];
+    Plane<std::int16_t>& samples = scratch.components[component].samples;
     for (int unit = begin; unit < end; ++unit) {
       const int first = unit * kNoiseBlock;
-      const int last = std::min(first + kNoiseBlock, samples.height());
-      for (int y = first; y < last; ++y) {
-        loops_.load(in.row(y), in.step, words_.depth, words_.shift, count_of(samples.width()),
-                    samples.row(y));
-        samples.pad(y);
+      const bool counts =
+          measured && is_noise_turn(unit, pictures_) && first + kNoiseBlock <= height;
+      if (component != 0 && !counts) continue;
+      for (int k = 0; k < kNoiseBlock; ++k) {
+        load_row(picture, component, std::min(first + k, height - 1), samples.row(k));
+        samples.pad(k);
       }
       if (component == 0) motion_.shrink_luma(samples, unit);
-      if (!measured || !is_noise_turn(unit, pictures_) || last - first < kNoiseBlock) continue;
-      for (int x = 0; x + kNoiseBlock <= samples.width(); x += 2 * kNoiseBlock) {
-        const NoiseBlock block = loops_.noise_block(samples.row(first) + x, samples.stride());
-        if (!NoiseEstimate::counts(block)) continue;
-        found.add(block);
-        if (pictures_ != 0) found.add_coarse(block.level, coarse_of(component, x, first));
-      }
+      if (counts) measure(component, first, samples, scratch.noise);
     }
   });
   if (!measured) {
@@ -150,18 +153,38 @@ void PictureSequence::load(const Picture& picture, std::size_t component) {
   noise_[component] = noise.finish_frame();
 }
 
+/// Loads row y of a component.
+void PictureSequence::load_row(const Picture& picture, std::size_t component, int y,
+                               std::int16_t* out) const {
+  const Samples<const std::uint8_t>& in = picture.in[component];
+  loops_.load(in.row(y), in.step, words_.depth, words_.shift,
+              count_of(components_[component].columns), out);
+}
+
+/// Counts the noise blocks from row y of a component on, with which `rows` begins.
+void PictureSequence::measure(std::size_t component, int y, const Plane<std::int16_t>& rows,
+                              NoiseEstimate& noise) const {
+  for (int x = 0; x + kNoiseBlock <= components_[component].columns; x += 2 * kNoiseBlock) {
+    const std::int16_t* const first = rows.row(0) + x;
+    const NoiseBlock block = loops_.noise_block(first, rows.stride());
+    if (!NoiseEstimate::counts(block)) continue;
+    noise.add(block);
+    if (pictures_ != 0)
+      noise.add_coarse(block.level, coarse_of(component, x, y, first, rows.stride()));
+  }
+}
+
 /// Coarse texture of the noise block at (x, y), with the estimate where the last picture's motion
 /// points.
-int PictureSequence::coarse_of(std::size_t component, int x, int y) const {
+int PictureSequence::coarse_of(std::size_t component, int x, int y, const std::int16_t* block,
+                               std::ptrdiff_t stride) const {
   const ComponentShape& at = components_[component];
-  const Plane<std::int16_t>& samples = samples_[component];
   const Knowledge& known = known_[component];
   const Vector vector = field_.at((x << at.shift_x) / kBlock, (y << at.shift_y) / kBlock);
   const int then_x = block_before(x, phases_of(vector.x, at.shift_x), at.columns);
   const int then_y = block_before(y, phases_of(vector.y, at.shift_y), at.rows);
-  const CoarseSums sums =
-      loops_.coarse_sums(samples.row(y) + x, samples.stride(), known.estimate.row(then_y) + then_x,
-                         known.estimate.stride());
+  const CoarseSums sums = loops_.coarse_sums(block, stride, known.estimate.row(then_y) + then_x,
+                                             known.estimate.stride());
   const std::uint8_t weight = known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
   return coarse_texture(sums.spread, sums.change, weight_tables().certainty[weight]);
 }
@@ -170,8 +193,8 @@ int PictureSequence::coarse_of(std::size_t component, int x, int y) const {
 void PictureSequence::start(const Picture& picture) {
   for (std::size_t c = 0; c < components_.size(); ++c) {
     Knowledge& known = known_[c];
-    for (int y = 0; y < samples_[c].height(); ++y) {
-      std::copy_n(samples_[c].row(y), known.estimate.width(), known.estimate.row(y));
+    for (int y = 0; y < components_[c].rows; ++y) {
+      load_row(picture, c, y, known.estimate.row(y));
       std::fill_n(known.weight.row(y), known.weight.width(), std::uint8_t{1});
     }
   }
@@ -183,7 +206,9 @@ void PictureSequence::start(const Picture& picture) {
   });
 }
 
-/// Makes next_ from the picture and known_, and writes the result.
+/// Makes the next state from the picture and known_, and writes the result. Where nothing moves,
+/// the state changes in place: less memory to read and write, which limits the speed of large
+/// frames.
 void PictureSequence::go_on(const Picture& picture) {
   const int rows = block_rows();
   const int shares = executor_.threads() == 1 ? 1 : std::min(rows, kShares * executor_.threads());
@@ -192,6 +217,8 @@ void PictureSequence::go_on(const Picture& picture) {
     moves_[count_of(row)] = field_.still(row) ? 0 : 1;
     lights_[count_of(row)] = field_.steady(row) ? 0 : 1;
   }
+  in_place_ = field_.still();
+  if (in_place_) copy_seams(shares);
   executor_.for_rows(shares, [&](int begin, int end, int slot) {
     const int first = begin * rows / shares;
     seams_[count_of(first)] = first == 0 ? 0 : 1;
@@ -203,14 +230,35 @@ void PictureSequence::go_on(const Picture& picture) {
       for (int row = begin; row < end; ++row) {
         for (std::size_t c = 0; seams_[count_of(row)] != 0 && c < components_.size(); ++c) {
           const int y = row * side(c);
-          write(picture, next_[c], c, y - 2, y + 2, scratch_[count_of(slot)]);
+          for (int k = y - 2; k < std::min(y + 2, components_[c].rows); ++k)
+            load_row(picture, c, k, scratch_[count_of(slot)].components[c].samples.row(k % kRing));
+          write(picture, next(c), c, y - 2, y + 2, scratch_[count_of(slot)]);
         }
       }
     });
   }
+  if (in_place_) return;
   for (std::size_t c = 0; c < components_.size(); ++c) {
-    std::swap(known_[c].estimate, next_[c].estimate);
-    std::swap(known_[c].weight, next_[c].weight);
+    std::swap(known_[c].estimate, spare_[c].estimate);
+    std::swap(known_[c].weight, spare_[c].weight);
+  }
+}
+
+/// Copies what is known around the seams of shares: a share reads two rows beyond its own, which
+/// another share may already have changed.
+void PictureSequence::copy_seams(int shares) {
+  for (int share = 1; share < shares; ++share) {
+    const int row = share * block_rows() / shares;
+    seam_of_[count_of(row)] = share;
+    for (std::size_t c = 0; c < components_.size(); ++c) {
+      const Knowledge& known = known_[c];
+      const std::size_t n = count_of(known.estimate.width());
+      for (int k = 0; k < kSeamRows; ++k) {
+        const int y = row * side(c) - kSeamRows / 2 + k;
+        std::copy_n(known.estimate.row(y), n, at_seams_[c].estimate.row(share * kSeamRows + k));
+        std::copy_n(known.weight.row(y), n, at_seams_[c].weight.row(share * kSeamRows + k));
+      }
+    }
   }
 }
 
@@ -235,51 +283,76 @@ void PictureSequence::estimate(const Picture& picture, int begin, int end, Scrat
       const int last = std::min(end * side(c), height);
       int written = begin == 0 ? 0 : begin * side(c) + 2;
       for (int y = row * side(c); y < std::min((row + 1) * side(c), height); ++y) {
-        estimate_row(c, y, last, picture.params.temporal, scratch);
-        if (y - 2 >= written) write(picture, next_[c], c, y - 2, y - 1, scratch);
+        estimate_row(picture, c, y, begin * side(c), last, scratch);
+        if (y - 2 >= written) write(picture, next(c), c, y - 2, y - 1, scratch);
       }
       if (row + 1 == end && last == height)
-        write(picture, next_[c], c, std::max(height - 2, written), height, scratch);
+        write(picture, next(c), c, std::max(height - 2, written), height, scratch);
     }
-    motion_.shrink_estimate(next_[0].estimate, row);
+    motion_.shrink_estimate(next(0).estimate, row);
   }
 }
 
-/// Makes the estimate of row y, before row `last`.
-void PictureSequence::estimate_row(std::size_t component, int y, int last, int most,
-                                   Scratch& scratch) {
-  const Plane<std::int16_t>& samples = samples_[component];
-  const std::size_t n = count_of(samples.width());
+/// Samples of row y of a component, which must be loaded.
+const std::int16_t* PictureSequence::sample_row(std::size_t component, int y,
+                                                const Scratch& scratch) const {
+  if (pictures_ == 0) return known_[component].estimate.row(y);  // equal in the first picture
+  return scratch.components[component].samples.row(y % kRing);
+}
+
+/// Makes the estimate of row y, one of rows `first` to `last` - 1 of a share.
+void PictureSequence::estimate_row(const Picture& picture, std::size_t component, int y, int first,
+                                   int last, Scratch& scratch) {
+  const int height = components_[component].rows;
+  const int width = components_[component].columns;
+  const std::size_t n = count_of(width);
   RowsInWork& rows = scratch.components[component];
-  const int below = std::min(y + 3, samples.height());
+  const int below = std::min(y + 3, height);
   while (rows.ready < below) {
     const int row = rows.ready / side(component);
-    int until = std::min({(row + 1) * side(component), last + 2, samples.height()});
+    int until = std::min({(row + 1) * side(component), last + 2, height});
     if (moves_[count_of(row)] == 0) {
       until = std::min(until, below);
-      for (int k = rows.ready; k < until; ++k) {
-        rows.estimate[count_of(k % kRing)] = known_[component].estimate.row(k);
-        rows.weight[count_of(k % kRing)] = known_[component].weight.row(k);
-      }
+      for (int k = rows.ready; k < until; ++k)
+        take_known(component, k, first, last, rows);
     } else {
       move(component, rows.ready, until, scratch);
     }
     for (; rows.ready < until; ++rows.ready) {
       const int slot = rows.ready % kRing;
       if (component == 0) lighten(row, rows.ready, scratch);
-      loops_.deviations(samples.row(rows.ready), rows.estimate[count_of(slot)],
+      load_row(picture, component, rows.ready, rows.samples.row(slot));
+      loops_.deviations(sample_row(component, rows.ready, scratch), rows.estimate[count_of(slot)],
                         rows.weight[count_of(slot)], noise_[component].inverse, n,
                         rows.deviation.row(slot));
-      rows.deviation.repeat_ends(slot, samples.width(), 2);
+      rows.deviation.repeat_ends(slot, width, 2);
     }
   }
   find_changes(component, y, scratch);
   const int slot = y % kRing;
-  Knowledge& next = next_[component];
-  loops_.update(samples.row(y), rows.estimate[count_of(slot)], rows.weight[count_of(slot)],
-                rows.change.row(slot), most, n, next.estimate.row(y), next.weight.row(y));
-  next.estimate.pad(y);
-  next.weight.pad(y, 0);
+  Knowledge& made = next(component);
+  loops_.update(sample_row(component, y, scratch), rows.estimate[count_of(slot)],
+                rows.weight[count_of(slot)], rows.change.row(slot), picture.params.temporal, n,
+                made.estimate.row(y), made.weight.row(y));
+  made.estimate.pad(y);
+  made.weight.pad(y, 0);
+}
+
+/// Sets the addresses of what is known of row y, in the planes or, for a row of another share of
+/// `first` to `last` - 1, in a copy.
+void PictureSequence::take_known(std::size_t component, int y, int first, int last,
+                                 RowsInWork& rows) {
+  const std::size_t slot = count_of(y % kRing);
+  if (!in_place_ || (y >= first && y < last)) {
+    rows.estimate[slot] = known_[component].estimate.row(y);
+    rows.weight[slot] = known_[component].weight.row(y);
+    return;
+  }
+  const int seam = y < first ? first : last;
+  const int copy =
+      seam_of_[count_of(seam / side(component))] * kSeamRows + kSeamRows / 2 + (y - seam);
+  rows.estimate[slot] = at_seams_[component].estimate.row(copy);
+  rows.weight[slot] = at_seams_[component].weight.row(copy);
 }
 
 /// Moves estimates of rows begin to end - 1, all in one row of blocks, along the motion vectors.
@@ -398,7 +471,7 @@ void PictureSequence::write(const Picture& picture, const Knowledge& known, std:
     }
     if (strength < kOne) {
       if (result != row) std::copy_n(result, n, row);
-      loops_.blend(samples_[component].row(y), strength, n, row);
+      loops_.blend(sample_row(component, y, scratch), strength, n, row);
       result = row;
     }
     if (picture.params.dither != Dither::none) {

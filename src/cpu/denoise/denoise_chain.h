@@ -59,6 +59,7 @@ class PictureSequence {
   struct RowsInWork {
     Plane<std::int16_t> moved_estimate;
     Plane<std::uint8_t> moved_weight;
+    Plane<std::int16_t> samples;  ///< of the picture
     Plane<std::int8_t> deviation;
     Plane<std::uint8_t> change;
     /// Addresses of estimates and weights, moved to the present picture: in the planes above, or in
@@ -85,11 +86,23 @@ class PictureSequence {
   [[nodiscard]] int side(std::size_t component) const;
   [[nodiscard]] int block_rows() const;
   void load(const Picture& picture, std::size_t component);
-  [[nodiscard]] int coarse_of(std::size_t component, int x, int y) const;
+  void load_row(const Picture& picture, std::size_t component, int y, std::int16_t* out) const;
+  void measure(std::size_t component, int y, const Plane<std::int16_t>& rows,
+               NoiseEstimate& noise) const;
+  [[nodiscard]] int coarse_of(std::size_t component, int x, int y, const std::int16_t* block,
+                              std::ptrdiff_t stride) const;
   void start(const Picture& picture);
   void go_on(const Picture& picture);
   void estimate(const Picture& picture, int begin, int end, Scratch& scratch);
-  void estimate_row(std::size_t component, int y, int last, int most, Scratch& scratch);
+  void copy_seams(int shares);
+  [[nodiscard]] Knowledge& next(std::size_t component) {
+    return in_place_ ? known_[component] : spare_[component];
+  }
+  [[nodiscard]] const std::int16_t* sample_row(std::size_t component, int y,
+                                               const Scratch& scratch) const;
+  void estimate_row(const Picture& picture, std::size_t component, int y, int first, int last,
+                    Scratch& scratch);
+  void take_known(std::size_t component, int y, int first, int last, RowsInWork& rows);
   void move(std::size_t component, int begin, int end, Scratch& scratch);
   void move_run(std::size_t component, Vector vector, int first, int last, int begin, int end,
                 Scratch& scratch);
@@ -108,8 +121,10 @@ class PictureSequence {
   MotionSearch motion_;
   MotionField field_;
   std::vector<Knowledge> known_;
-  std::vector<Knowledge> next_;               // state after the present picture
-  std::vector<Plane<std::int16_t>> samples_;  // of the present picture
+  std::vector<Knowledge> spare_;     // for the state after a picture in which blocks move
+  std::vector<Knowledge> at_seams_;  // copies of known_ at seams; none for one thread
+  std::vector<int> seam_of_;         // by row of blocks: number of its seam
+  bool in_place_ = false;            // the present picture changes known_
   std::vector<NoiseCurves> noise_;
   std::vector<Scratch> scratch_;      // one for each thread
   std::vector<std::uint8_t> seams_;   // by row of blocks: 1 where a thread's share began

@@ -137,6 +137,8 @@ MotionSearch::MotionSearch(int width, int height, RowExecutor& executor, const D
     return static_cast<std::size_t>((count + kCoarse - 1) / kCoarse);
   };
   coarse_.resize(coarse(columns_) * coarse(block_rows_));
+  for (int slot = 0; slot < executor.threads(); ++slot)
+    blocks_.push_back({Plane<std::int16_t>(width, kBlock), kNone});
 }
 
 MotionField MotionSearch::no_motion() const {
@@ -144,28 +146,29 @@ MotionField MotionSearch::no_motion() const {
           std::vector<std::int16_t>(before_.size())};
 }
 
-void MotionSearch::halve(const Plane<std::int16_t>& from, int begin, int end,
+/// Halves rows of a plane that begins at row `first` of a frame, to rows `begin` to `end` - 1.
+void MotionSearch::halve(const Plane<std::int16_t>& from, int first, int begin, int end,
                          Plane<std::int16_t>& to) {
   for (int y = begin; y < std::min(end, to.height()); ++y) {
-    rows_.halve(from.row(2 * y), from.row(2 * y + 1), static_cast<std::size_t>(to.width()),
-                to.row(y));
+    rows_.halve(from.row(2 * y - first), from.row(2 * y + 1 - first),
+                static_cast<std::size_t>(to.width()), to.row(y));
     to.pad(y);
   }
 }
 
-void MotionSearch::shrink(const Plane<std::int16_t>& from, int unit, Pyramid& pyramid) {
-  halve(from, 4 * unit, 4 * unit + 4, pyramid.half);
-  halve(pyramid.half, 2 * unit, 2 * unit + 2, pyramid.fourth);
-  halve(pyramid.fourth, unit, unit + 1, pyramid.eighth);
+void MotionSearch::shrink(const Plane<std::int16_t>& from, int first, int unit, Pyramid& pyramid) {
+  halve(from, first, 4 * unit, 4 * unit + 4, pyramid.half);
+  halve(pyramid.half, 0, 2 * unit, 2 * unit + 2, pyramid.fourth);
+  halve(pyramid.fourth, 0, unit, unit + 1, pyramid.eighth);
 }
 
-void MotionSearch::shrink_luma(const Plane<std::int16_t>& luma, int unit) {
-  shrink(luma, unit, luma_);
+void MotionSearch::shrink_luma(const Plane<std::int16_t>& rows, int unit) {
+  shrink(rows, unit * kUnit, unit, luma_);
 }
 
 void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate, int block_row) {
   for (int unit = block_row * kBlock / kUnit; unit < (block_row + 1) * kBlock / kUnit; ++unit)
-    shrink(estimate, unit, estimate_);
+    shrink(estimate, 0, unit, estimate_);
 }
 
 void MotionSearch::shrink_estimate(const Plane<std::int16_t>& estimate) {
@@ -182,9 +185,21 @@ std::int16_t MotionSearch::gain(int column, int row, int drift) const {
       gain_of(drift, block_mean(above[0], above[1], below[0], below[1])));
 }
 
+/// Window of a block of luma, whose rows are loaded unless the block before was in the same ones.
+SampleWindow MotionSearch::block_window(const Frames& frames, RowOfBlocks& blocks, int column,
+                                        int row) const {
+  for (int k = 0; blocks.row != row && k < kBlock; ++k) {
+    frames.load_luma(std::min(row * kBlock + k, height_ - 1), blocks.samples.row(k));
+    blocks.samples.pad(k);
+  }
+  blocks.row = row;
+  return {blocks.samples.row(0) + std::ptrdiff_t{kBlock} * column, blocks.samples.stride()};
+}
+
 /// Sets the vectors of blocks that are still or that go on as in the last frame.
 void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& weight,
-                              const LevelCurve& sigma, int row, MotionField& field) {
+                              const LevelCurve& sigma, int row, RowOfBlocks& blocks,
+                              MotionField& field) {
   WindowCopy now_copy(rows_);
   WindowCopy then_copy(rows_);
   for (int column = 0; column < columns_; ++column) {
@@ -203,7 +218,7 @@ void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& w
     followed_[block] = {};
     state_[block] = is_still(unmoved.magnitudes, noise.certainty, noise.sigma)
                         ? Found::still
-                        : follow(frames, column, row, noise, limit);
+                        : follow(frames, blocks, column, row, noise, limit);
     field.vectors[block] = {};
     field.gains[block] = gain(column, row, drift_of(unmoved.drift, limit));
     if (state_[block] == Found::followed) keep(followed_[block], column, row, field);
@@ -213,13 +228,12 @@ void MotionSearch::find_known(const Frames& frames, const Plane<std::uint8_t>& w
 /// Prefetches for the blocks to the right, unless the L2 cache holds the planes.
 void MotionSearch::ask_ahead(const Frames& frames, int column, int row) const {
   if (std::int64_t{width_} * height_ <= kMostCached) return;
-  prefetch(frames.luma, column * kBlock, row * kBlock);
   prefetch(frames.estimate, column * kBlock, row * kBlock);
 }
 
 /// Tries the median of the last frame's vectors around a block.
-MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int row, Noise noise,
-                                         int limit) {
+MotionSearch::Found MotionSearch::follow(const Frames& frames, RowOfBlocks& blocks, int column,
+                                         int row, Noise noise, int limit) {
   const auto median = [&](std::int16_t Vector::*part) {
     const auto beside = [&](int i) {
       return before(column + around(i).x, row + around(i).y).*part;
@@ -230,8 +244,7 @@ MotionSearch::Found MotionSearch::follow(const Frames& frames, int column, int r
   const Vector middle = within({median(&Vector::x), median(&Vector::y)}, column, row);
   if (middle == Vector{} && before(column, row) == Vector{}) return Found::open;
   ask_ahead(frames, column, row);
-  WindowCopy now_copy(rows_);
-  const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock, kNoRows);
+  const SampleWindow now = block_window(frames, blocks, column, row);
   Match& best = followed_[number(column, row)];
   best.difference = std::numeric_limits<int>::max();
   const auto take = [&](Vector vector) {
@@ -300,8 +313,9 @@ Vector MotionSearch::refined(SampleWindow now, const Plane<std::int16_t>& estima
                 column, row);
 }
 
-/// Full search of a block's vector.
-Vector MotionSearch::search_block(const Frames& frames, int column, int row) const {
+/// Full search of the vector of a block, which `block` shows.
+Vector MotionSearch::search_block(const Frames& frames, SampleWindow block, int column,
+                                  int row) const {
   WindowCopy now_copy(rows_);
   WindowCopy then_copy(rows_);
   // Candidates in halves: none, the coarse search's, the last frame's here and around.
@@ -342,8 +356,8 @@ Vector MotionSearch::search_block(const Frames& frames, int column, int row) con
   const Vector rough = displacement(
       rows_.slopes(now, then_copy.of(estimate_.half, half.x + best.x, half.y + best.y, kSlopeRows)),
       kWindow * kWindow);
-  return refined(now_copy.of(frames.luma, column * kBlock, row * kBlock, kNoRows), frames.estimate,
-                 column, row, whole_samples((best.x * kParts + rough.x) * 2),
+  return refined(block, frames.estimate, column, row,
+                 whole_samples((best.x * kParts + rough.x) * 2),
                  whole_samples((best.y * kParts + rough.y) * 2));
 }
 
@@ -370,10 +384,8 @@ WindowDifference MotionSearch::compare(SampleWindow now, const Plane<std::int16_
 }
 
 /// Best of three vectors of a block: the one found, the one of follow(), and none.
-MotionSearch::Match MotionSearch::choose(const Frames& frames, int column, int row,
-                                         Vector found) const {
-  WindowCopy now_copy(rows_);
-  const SampleWindow now = now_copy.of(frames.luma, column * kBlock, row * kBlock, kNoRows);
+MotionSearch::Match MotionSearch::choose(const Frames& frames, SampleWindow now, int column,
+                                         int row, Vector found) const {
   const int limit = limits_[number(column, row)];
   Match best;
   best.set({}, compare(now, frames.estimate, column, row, {}, limit));
@@ -386,26 +398,32 @@ MotionSearch::Match MotionSearch::choose(const Frames& frames, int column, int r
   return best;
 }
 
-void MotionSearch::search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
+void MotionSearch::search(LoadLuma load_luma, const Plane<std::int16_t>& estimate,
                           const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
                           MotionField& field) {
-  const Frames frames{luma, estimate};
+  const Frames frames{load_luma, estimate};
+  for (RowOfBlocks& each : blocks_)
+    each.row = kNone;
   before_ = field.vectors;
   luma_.half.repeat_end_rows();
   estimate_.half.repeat_end_rows();
-  executor_.for_rows(block_rows_, [&](int begin, int end, int) {
+  executor_.for_rows(block_rows_, [&](int begin, int end, int slot) {
+    RowOfBlocks& blocks = blocks_[static_cast<std::size_t>(slot)];
     for (int row = begin; row < end; ++row)
-      find_known(frames, weight, sigma, row, field);
+      find_known(frames, weight, sigma, row, blocks, field);
   });
   executor_.for_rows((block_rows_ + kCoarse - 1) / kCoarse,
                      [&](int begin, int end, int) { find_coarse(begin, end); });
-  executor_.for_rows(block_rows_, [&](int begin, int end, int) {
+  executor_.for_rows(block_rows_, [&](int begin, int end, int slot) {
+    RowOfBlocks& blocks = blocks_[static_cast<std::size_t>(slot)];
     for (int row = begin; row < end; ++row) {
       for (int column = 0; column < columns_; ++column) {
         const std::size_t block = number(column, row);
         if (state_[block] == Found::open) {
           ask_ahead(frames, column, row);
-          const Match best = choose(frames, column, row, search_block(frames, column, row));
+          const SampleWindow now = block_window(frames, blocks, column, row);
+          const Match best =
+              choose(frames, now, column, row, search_block(frames, now, column, row));
           if (best.vector != Vector{}) keep(best, column, row, field);
         }
       }

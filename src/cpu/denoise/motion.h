@@ -27,6 +27,11 @@ struct MotionField {
     const auto first = vectors.begin() + row * columns;
     return std::all_of(first, first + columns, [](const Vector& each) { return each == Vector{}; });
   }
+  /// Returns true where no block has a vector.
+  [[nodiscard]] bool still() const {
+    return std::all_of(vectors.begin(), vectors.end(),
+                       [](const Vector& each) { return each == Vector{}; });
+  }
   /// Returns true where no block of a row has a gain.
   [[nodiscard]] bool steady(int row) const {
     const auto all = gains_of(row);
@@ -42,13 +47,9 @@ struct MotionField {
 /// the taps of interpolation.
 inline constexpr RowsBeyond kMovedRowsBeyond{kMostOutside + SampleWindow::kAbove,
                                              kMostOutside + SampleWindow::kBelow};
-/// Rows beyond luma that belong to the last row of blocks.
-constexpr RowsBeyond luma_rows_beyond(int height) {
-  return {0, blocks_of(height) * kBlock - height};
-}
-/// Rows beyond luma's estimate that windows of those blocks read.
+/// Rows beyond luma's estimate that windows of the last row of blocks read.
 constexpr RowsBeyond luma_estimate_rows_beyond(int height) {
-  return {kMovedRowsBeyond.above, kMovedRowsBeyond.below + luma_rows_beyond(height).below};
+  return {kMovedRowsBeyond.above, kMovedRowsBeyond.below + blocks_of(height) * kBlock - height};
 }
 
 /// Motion estimation of a frame's blocks against the estimate. Allocates only in the constructor.
@@ -61,16 +62,19 @@ class MotionSearch {
 
   /// Rows of a plane that make one row of its eighth.
   static constexpr int kUnit = 8;
-  /// Make the pyramid that search() needs, from padded planes: of a unit of luma, of a row of
-  /// blocks of the estimate, and of all of it. Threads may make different parts.
-  void shrink_luma(const Plane<std::int16_t>& luma, int unit);
+  /// Make the pyramid that search() needs, from padded planes: of a unit of luma, of which the
+  /// plane has only the kUnit rows; of a row of blocks of the estimate; and of all of it. Threads
+  /// may make different parts.
+  void shrink_luma(const Plane<std::int16_t>& rows, int unit);
   void shrink_estimate(const Plane<std::int16_t>& estimate, int block_row);
   void shrink_estimate(const Plane<std::int16_t>& estimate);
 
-  /// Finds vectors and gains of `luma` relative to `estimate`; `field` holds those of the last
-  /// frame. Both planes are padded and have their pyramids. `weight` is the estimate's, `sigma` the
-  /// noise of luma.
-  void search(const Plane<std::int16_t>& luma, const Plane<std::int16_t>& estimate,
+  /// Writes a row of luma.
+  using LoadLuma = FunctionRef<void(int row, std::int16_t* out)>;
+  /// Finds vectors and gains of luma relative to `estimate`; `field` holds those of the last frame.
+  /// `load_luma` may be called by any thread, `estimate` is padded, and both have their pyramids.
+  /// `weight` is the estimate's, `sigma` the noise of luma.
+  void search(LoadLuma load_luma, const Plane<std::int16_t>& estimate,
               const Plane<std::uint8_t>& weight, const LevelCurve& sigma, MotionField& field);
 
  private:
@@ -88,13 +92,21 @@ class MotionSearch {
     friend constexpr bool operator==(const Step&, const Step&) = default;
   };
 
-  void shrink(const Plane<std::int16_t>& from, int unit, Pyramid& pyramid);
-  void halve(const Plane<std::int16_t>& from, int begin, int end, Plane<std::int16_t>& to);
-  /// Compared planes, and the noise of a block, taken at its middle.
+  void shrink(const Plane<std::int16_t>& from, int first, int unit, Pyramid& pyramid);
+  void halve(const Plane<std::int16_t>& from, int first, int begin, int end,
+             Plane<std::int16_t>& to);
+  /// What is compared.
   struct Frames {
-    const Plane<std::int16_t>& luma;
+    LoadLuma load_luma;
     const Plane<std::int16_t>& estimate;
   };
+  static constexpr int kNone = -1;
+  /// Luma of one row of blocks.
+  struct RowOfBlocks {
+    Plane<std::int16_t> samples;
+    int row;  ///< or kNone
+  };
+  /// Noise of a block, taken at its middle.
   struct Noise {
     int certainty;
     int sigma;
@@ -116,12 +128,17 @@ class MotionSearch {
   enum class Found : std::uint8_t { open, still, followed };
 
   void find_known(const Frames& frames, const Plane<std::uint8_t>& weight, const LevelCurve& sigma,
-                  int row, MotionField& field);
-  [[nodiscard]] Found follow(const Frames& frames, int column, int row, Noise noise, int limit);
+                  int row, RowOfBlocks& blocks, MotionField& field);
+  [[nodiscard]] SampleWindow block_window(const Frames& frames, RowOfBlocks& blocks, int column,
+                                          int row) const;
+  [[nodiscard]] Found follow(const Frames& frames, RowOfBlocks& blocks, int column, int row,
+                             Noise noise, int limit);
   void ask_ahead(const Frames& frames, int column, int row) const;
   void find_coarse(int begin, int end);
-  [[nodiscard]] Vector search_block(const Frames& frames, int column, int row) const;
-  [[nodiscard]] Match choose(const Frames& frames, int column, int row, Vector found) const;
+  [[nodiscard]] Vector search_block(const Frames& frames, SampleWindow block, int column,
+                                    int row) const;
+  [[nodiscard]] Match choose(const Frames& frames, SampleWindow now, int column, int row,
+                             Vector found) const;
   [[nodiscard]] Vector refined(SampleWindow now, const Plane<std::int16_t>& estimate, int column,
                                int row, int x, int y) const;
   [[nodiscard]] WindowDifference compare(SampleWindow now, const Plane<std::int16_t>& estimate,
@@ -149,6 +166,7 @@ class MotionSearch {
   std::vector<std::int32_t> unmoved_;  // difference of halves without motion, by block
   std::vector<std::int16_t> limits_;   // drift_limit(), by block
   std::vector<Found> state_;           // by block
+  std::vector<RowOfBlocks> blocks_;    // one for each thread
   std::vector<Match> followed_;        // best of follow(), by block; vector 0 = none
   std::vector<Step> coarse_;           // by kCoarse x kCoarse blocks, in eighths
   std::vector<Vector> before_;         // field of the last frame
