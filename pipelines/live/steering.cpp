@@ -296,7 +296,6 @@ void Steering::next_preset(int direction) {
   std::string now;
   {
     const std::lock_guard lock(mutex_);
-    if (!takes_presets()) return;
     now = preset_;
   }
   const auto count = static_cast<std::ptrdiff_t>(presets_.size());
@@ -315,7 +314,7 @@ void Steering::toggle_filter() {
 }
 
 void Steering::toggle_recording() {
-  if (recording_ != nullptr) set({{"recording", !recording_->on}});
+  set({{"recording", recording_ == nullptr || !recording_->on}});
 }
 
 nlohmann::ordered_json Steering::state() const {

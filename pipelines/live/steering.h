@@ -73,6 +73,7 @@ class Steering {
   virtual void step(std::string_view key, int direction);
   virtual void next_preset(int direction);
   virtual void toggle_filter();
+  /// Throws Error(usage) where the run cannot record.
   virtual void toggle_recording();
   /// False after a failure, too.
   [[nodiscard]] bool recording() const { return recording_ != nullptr && recording_->on; }

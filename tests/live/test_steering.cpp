@@ -330,7 +330,8 @@ TEST_F(SteeringTest, WhatIsWrongIsSaidAndChangesNothing) {
 TEST_F(SteeringTest, RecordingIsAKeyWhereTheRunCanRecord) {
   EXPECT_FALSE(steering_.state().contains("recording"));
   EXPECT_THAT(error_text(R"({"recording":true})"), HasSubstr("needs a run with --record"));
-  steering_.toggle_recording();
+  EXPECT_THAT(error_of([&] { steering_.toggle_recording(); }).second,
+              HasSubstr("needs a run with --record"));
   EXPECT_EQ(steering_.last_change(), "");
 
   RecordSwitch recording;
@@ -388,7 +389,8 @@ TEST_F(SteeringTest, PresetsAreNothingForOtherFilters) {
                 shapes.change({{"preset", "fog"}});
               }).second,
               HasSubstr("nothing that presets set"));
-  shapes.next_preset(1);
+  EXPECT_THAT(error_of([&] { shapes.next_preset(1); }).second,
+              HasSubstr("nothing that presets set"));
   shapes.step("line-ratio", 1);
   EXPECT_EQ(shapes.state()["line-ratio"], 0.35);
 }

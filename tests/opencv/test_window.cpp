@@ -21,6 +21,7 @@
 #include "pipelines/opencv/display/window_view.h"
 #include "pipelines/opencv/still.h"
 #include "tests/opencv/virtual_display.h"
+#include "tests/support/pipeline_fakes.h"
 #include "tests/support/test_images.h"
 
 namespace equalux {
@@ -87,9 +88,20 @@ TEST(WindowKeys, SteerTheFilter) {
     EXPECT_FALSE(steer_by_key(steering, key)) << key;
 }
 
+TEST(WindowKeys, TellWhatAnotherFilterWouldChange) {
+  Steering steering({steered(0, read_recipe({"shapes", {}}))}, {"plain"});
+  EXPECT_EQ(test::error_of([&] { steer_by_key(steering, '{'); }),
+            (std::pair{ExitCode::usage,
+                       std::string("the key { changes strength of denoise, which this run cannot "
+                                   "change")}));
+  EXPECT_THAT(test::error_of([&] { steer_by_key(steering, 'n'); }).second,
+              HasSubstr("nothing that presets set"));
+}
+
 TEST(WindowKeys, BeginAndEndARecording) {
   Steering steering({});
-  EXPECT_FALSE(steer_by_key(steering, 'r'));  // This run cannot record.
+  EXPECT_EQ(test::error_of([&] { steer_by_key(steering, 'r'); }).second,
+            "recording needs a run with --record, must be left out");
   RecordSwitch recording;
   steering.allow_recording(recording);
   EXPECT_TRUE(steer_by_key(steering, 'r'));

@@ -3,6 +3,11 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <string_view>
+
+#include <equalux/filter.h>
+
+#include "src/common/option_values.h"
 
 namespace equalux {
 namespace {
@@ -13,6 +18,17 @@ using namespace std::chrono_literals;
 // for.
 constexpr auto kVeryLate = 150ms;
 constexpr auto kMeterPeriod = 1s;
+
+/// Throws Error(usage) where a key changes an option of filters that a run lacks.
+void check_key(char key) {
+  for (const FilterInfo& filter : filter_list()) {
+    for (const Option& option : filter.options) {
+      if (option.keys.find(key) == std::string_view::npos) continue;
+      throw_usage(std::string("the key ") + key + " changes " + std::string(option.key) + " of " +
+                  std::string(filter.name) + ", which this run cannot change");
+    }
+  }
+}
 
 }  // namespace
 
@@ -56,6 +72,7 @@ bool steer_by_key(Steering& steering, int key) {
     steering.step(option.key, which == 0 ? -1 : 1);
     return true;
   }
+  if (is_sign) check_key(static_cast<char>(key));
   switch (key >= 'A' && key <= 'Z' ? key - 'A' + 'a' : key) {
     case 'f':
       steering.toggle_filter();
@@ -66,7 +83,7 @@ bool steer_by_key(Steering& steering, int key) {
       return true;
     case 'r':
       steering.toggle_recording();
-      return !steering.last_change().empty();
+      return true;
     default:
       return false;
   }

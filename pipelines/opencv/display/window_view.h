@@ -28,7 +28,9 @@ struct WindowState {
 
 /// Steers the filter by a key: f switches it, [ and ] change strength, - and = (or +) the clip
 /// limit, comma and full stop the time constant, n and b take the next preset and the previous one,
-/// r starts and stops a recording. Returns true where the key was one of these.
+/// r starts and stops a recording; other signs are those of the filters' options. Returns true
+/// where the key was one of these. Throws Error(usage) where this run has nothing that the key
+/// changes.
 bool steer_by_key(Steering& steering, int key);
 
 /// Returns a title such as "equalux: clip.mkv - 29.9 fps - before, paused".
