@@ -13,6 +13,7 @@
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/v4l2/v4l2_output.h"
+#include "src/common/log.h"
 #include "tests/support/pipeline_fakes.h"
 
 namespace equalux {
@@ -68,6 +69,23 @@ TEST(LaunchSourceTest, GivesEveryFrameWithItsTime) {
   EXPECT_EQ(to_string(outcome.info.desc.format), "nv12");
   EXPECT_EQ(outcome.info.desc.width, 321);
   EXPECT_FALSE(outcome.info.live);
+}
+
+TEST(LaunchSourceTest, SaysOnceThatTheColorimetryChanges) {
+  const auto part = [](const char* colorimetry) {
+    return std::string("videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48,") +
+           "colorimetry=" + colorimetry + " ! c. ";
+  };
+  std::string log;
+  logger().send_to([&log](LogLevel, std::string_view line) { log += std::string(line) + "\n"; });
+  const Outcome outcome = run(part("bt601") + part("bt709") + part("bt601") + "concat name=c");
+  logger().send_to(nullptr);
+  EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
+  EXPECT_EQ(outcome.frames, 9U);
+  EXPECT_EQ(to_string(outcome.info.desc.matrix), "bt601");
+  EXPECT_THAT(log, HasSubstr("from picture 3 on the colorimetry is bt709, before it bt601, with "
+                             "which all are read"));
+  EXPECT_EQ(log.find("from picture"), log.rfind("from picture")) << "said again: " << log;
 }
 
 TEST(LaunchSourceTest, ALivePipelineIsLive) {

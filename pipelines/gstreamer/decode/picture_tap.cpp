@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "src/common/log.h"
+
 namespace equalux::gst {
 
 namespace {
@@ -81,10 +83,24 @@ void PictureTap::learn(GstSample* sample) {
   caps_.reset(gst_caps_ref(caps));
 }
 
+/// Warns, once, where the colorimetry changes: filters keep that of the first picture.
+void PictureTap::warn_of_colours(const GstVideoColorimetry& before) {
+  const GstVideoColorimetry& now = info_.colorimetry;
+  if (now.matrix == before.matrix && now.range == before.range) return;
+  if (GST_VIDEO_INFO_IS_RGB(&info_) || std::exchange(warned_of_colours_, true)) return;
+  logger().warn(
+      "{}: from picture {} on the colorimetry is {}, before it {}, with which all are read", name_,
+      pictures_, colorimetry_text(now), colorimetry_text(before));
+}
+
 SamplePtr PictureTap::next() {
   SamplePtr sample = first_ ? std::move(first_) : pull(stall_);
   if (!sample) return nullptr;
-  if (gst_sample_get_caps(sample.get()) != caps_.get()) learn(sample.get());
+  if (gst_sample_get_caps(sample.get()) != caps_.get()) {
+    const GstVideoColorimetry before = info_.colorimetry;
+    learn(sample.get());
+    warn_of_colours(before);
+  }
   const int width = GST_VIDEO_INFO_WIDTH(&info_);
   const int height = GST_VIDEO_INFO_HEIGHT(&info_);
   if (width != desc_.width || height != desc_.height ||

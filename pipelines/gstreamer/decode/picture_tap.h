@@ -57,6 +57,7 @@ class PictureTap {
  private:
   SamplePtr pull(std::chrono::milliseconds limit);
   void learn(GstSample* sample);
+  void warn_of_colours(const GstVideoColorimetry& before);
 
   std::string name_;
   GstAppSink* sink_;
@@ -68,6 +69,7 @@ class PictureTap {
   GstVideoInfo info_{};
   ImageDesc desc_;
   std::uint64_t pictures_ = 0;
+  bool warned_of_colours_ = false;
   std::chrono::milliseconds stall_ = kStall;
 };
 
