@@ -7,14 +7,14 @@
 #define EQUALUX_CONVOLVE_LANES_INL_H
 #endif
 
-/// Defined where x86 multiplies pairs of bytes (maddubs), from SSSE3 on; vectors have 16 <<
+/// Defined where x86 multiplies pairs of bytes (maddubs), from SSE4 on; vectors have 16 <<
 /// EQUALUX_PAIRS bytes.
 #undef EQUALUX_PAIRS
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 #define EQUALUX_PAIRS 2
 #elif HWY_ARCH_X86 && HWY_TARGET == HWY_AVX2
 #define EQUALUX_PAIRS 1
-#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
 #define EQUALUX_PAIRS 0
 #endif
 

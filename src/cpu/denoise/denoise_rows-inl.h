@@ -800,7 +800,7 @@ HWY_INLINE V pair_sums(VAll bytes) {
   return V{_mm512_maddubs_epi16(bytes.raw, _mm512_set1_epi8(1))};
 #elif HWY_TARGET == HWY_AVX2
   return V{_mm256_maddubs_epi16(bytes.raw, _mm256_set1_epi8(1))};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#elif HWY_TARGET == HWY_SSE4
   return V{_mm_maddubs_epi16(bytes.raw, _mm_set1_epi8(1))};
 #else
   const auto words = hn::BitCast(DU(), bytes);
@@ -869,7 +869,7 @@ HWY_INLINE V pulled(V difference, V reach) {
       hn::BitCast(D(), hn::SaturatedSub(hn::BitCast(DU(), reach), hn::BitCast(DU(), size)));
 #if HWY_TARGET == HWY_AVX2
   return V{_mm256_sign_epi16(hn::Min(size, rest).raw, difference.raw)};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#elif HWY_TARGET == HWY_SSE4
   return V{_mm_sign_epi16(hn::Min(size, rest).raw, difference.raw)};
 #else
   return hn::Max(hn::Min(difference, rest), hn::Neg(rest));
@@ -896,7 +896,7 @@ HWY_INLINE V pulls(const Rows5<std::int16_t>& rows, std::size_t i, V own, V reac
   return sum;
 }
 
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
 using DBytes = hn::Repartition<std::int8_t, D>;
 using VBytes = hn::Vec<DBytes>;
 constexpr bool kPullsInBytes = true;

@@ -77,11 +77,6 @@ template <int kMask>
 HWY_INLINE VLine16 blend_words(VLine16 a, VLine16 b) {
 #if EQUALUX_LINES_OF_32
   return VLine16{_mm256_blend_epi16(a.raw, b.raw, kMask)};
-#elif HWY_TARGET == HWY_SSSE3
-  alignas(16) static constexpr std::uint16_t kBits[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-  const DLine16 d;
-  const VLine16 bits = hn::LoadDup128(d, kBits);
-  return hn::IfThenElse(hn::TestBit(hn::Set(d, kMask), bits), b, a);
 #else
   return VLine16{_mm_blend_epi16(a.raw, b.raw, kMask)};
 #endif
@@ -115,8 +110,6 @@ HWY_INLINE bool any_past(VLine16 inside) {
   const VLine16 bit = hn::Set(DLine16(), std::uint16_t{256});
 #if EQUALUX_LINES_OF_32
   return _mm256_testc_si256(inside.raw, bit.raw) == 0;
-#elif HWY_TARGET == HWY_SSSE3
-  return !hn::AllTrue(DLine16(), hn::Eq(hn::And(inside, bit), bit));
 #else
   return _mm_testc_si128(inside.raw, bit.raw) == 0;
 #endif
