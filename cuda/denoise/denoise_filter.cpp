@@ -142,18 +142,14 @@ class Sequence {
       estimate_next(all, device, strips, stream);
     }
     context.mark("estimate");
-    // Nothing of this picture needs its counts, so they come last, as long as the samples are
-    // there.
-    const auto count = [&] {
-      if (!measured || !known) return;
+    // Nothing of this picture needs its counts. Beside the end of the estimates they cost less time
+    // than behind the smoothing, which in place overwrites the samples, too.
+    if (measured && known) {
       noise_count(all, device, stream);
       context.mark("noise");
-    };
-    const bool in_place = all.components[0].in.first == all.components[0].out.first;
-    if (in_place) count();
+    }
     denoise_smooth(all, device, stream);
     context.mark("smooth");
-    if (!in_place) count();
     for (std::size_t c = 0; c < shapes_.size(); ++c)
       std::swap(picture_.components[c].known, picture_.components[c].next);
     if (measured) {
