@@ -71,6 +71,7 @@ class Steering {
   /// Changes a number by one step, the option's or, in a long range, a tenth. It stops at the ends
   /// of the range; where 0 stands for no limit, that end is above 40.
   virtual void step(std::string_view key, int direction);
+  /// Throws Error(usage) where presets set nothing of the filters.
   virtual void next_preset(int direction);
   virtual void toggle_filter();
   /// Throws Error(usage) where the run cannot record.

@@ -1,5 +1,6 @@
 #include "src/cpu/denoise/denoise_chain.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/format/rounding.h"
@@ -59,7 +60,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
   }
   for (int slot = 0; slot < executor.threads(); ++slot) {
     Scratch& scratch = scratch_.emplace_back();
-    scratch.across = Plane<std::int16_t>(widest, kRing);
+    scratch.written = Plane<std::int16_t>(widest, 2);
     scratch.gain = Plane<std::int16_t>(widest, 1);
     for (const ComponentShape& each : components) {
       scratch.components.push_back({Plane<std::int16_t>(each.columns, kRing),
@@ -99,7 +100,7 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
                               const DenoiseParams& params, FrameRows rows, StageClock& clock) {
   const Picture picture{in, out, params, rows};
   for (std::size_t c = 0; c < components_.size(); ++c)
-    load(picture, c);
+    halve_and_measure(picture, c);
   clock.lap("noise");
   if (pictures_ != 0) {
     for (Knowledge& each : known_)
@@ -120,7 +121,7 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
 
 /// Measures the noise of a component, and halves luma. Its rows are loaded again where they are
 /// needed: that takes less time than to store all of them and to read them from memory.
-void PictureSequence::load(const Picture& picture, std::size_t component) {
+void PictureSequence::halve_and_measure(const Picture& picture, std::size_t component) {
   static_assert(kNoiseBlock == MotionSearch::kUnit);
   const int height = components_[component].rows;
   const bool measured = picture.params.noise == 0;
@@ -138,7 +139,7 @@ void PictureSequence::load(const Picture& picture, std::size_t component) {
         samples.pad(k);
       }
       if (component == 0) motion_.shrink_luma(samples, unit);
-      if (counts) measure(component, first, samples, scratch.noise);
+      if (counts) count_blocks(component, first, samples, scratch.noise);
     }
   });
   if (!measured) {
@@ -162,8 +163,8 @@ void PictureSequence::load_row(const Picture& picture, std::size_t component, in
 }
 
 /// Counts the noise blocks from row y of a component on, with which `rows` begins.
-void PictureSequence::measure(std::size_t component, int y, const Plane<std::int16_t>& rows,
-                              NoiseEstimate& noise) const {
+void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std::int16_t>& rows,
+                                   NoiseEstimate& noise) const {
   for (int x = 0; x + kNoiseBlock <= components_[component].columns; x += 2 * kNoiseBlock) {
     const std::int16_t* const first = rows.row(0) + x;
     const NoiseBlock block = loops_.noise_block(first, rows.stride());
@@ -217,7 +218,8 @@ void PictureSequence::go_on(const Picture& picture) {
     moves_[count_of(row)] = field_.still(row) ? 0 : 1;
     lights_[count_of(row)] = field_.steady(row) ? 0 : 1;
   }
-  in_place_ = field_.still();
+  in_place_ =
+      std::all_of(moves_.begin(), moves_.end(), [](std::uint8_t each) { return each == 0; });
   if (in_place_) copy_seams(shares);
   executor_.for_rows(shares, [&](int begin, int end, int slot) {
     const int first = begin * rows / shares;
@@ -230,8 +232,6 @@ void PictureSequence::go_on(const Picture& picture) {
       for (int row = begin; row < end; ++row) {
         for (std::size_t c = 0; seams_[count_of(row)] != 0 && c < components_.size(); ++c) {
           const int y = row * side(c);
-          for (int k = y - 2; k < std::min(y + 2, components_[c].rows); ++k)
-            load_row(picture, c, k, scratch_[count_of(slot)].components[c].samples.row(k % kRing));
           write(picture, next(c), c, y - 2, y + 2, scratch_[count_of(slot)]);
         }
       }
@@ -293,13 +293,6 @@ void PictureSequence::estimate(const Picture& picture, int begin, int end, Scrat
   }
 }
 
-/// Samples of row y of a component, which must be loaded.
-const std::int16_t* PictureSequence::sample_row(std::size_t component, int y,
-                                                const Scratch& scratch) const {
-  if (pictures_ == 0) return known_[component].estimate.row(y);  // equal in the first picture
-  return scratch.components[component].samples.row(y % kRing);
-}
-
 /// Makes the estimate of row y, one of rows `first` to `last` - 1 of a share.
 void PictureSequence::estimate_row(const Picture& picture, std::size_t component, int y, int first,
                                    int last, Scratch& scratch) {
@@ -322,7 +315,7 @@ void PictureSequence::estimate_row(const Picture& picture, std::size_t component
       const int slot = rows.ready % kRing;
       if (component == 0) lighten(row, rows.ready, scratch);
       load_row(picture, component, rows.ready, rows.samples.row(slot));
-      loops_.deviations(sample_row(component, rows.ready, scratch), rows.estimate[count_of(slot)],
+      loops_.deviations(rows.samples.row(slot), rows.estimate[count_of(slot)],
                         rows.weight[count_of(slot)], noise_[component].inverse, n,
                         rows.deviation.row(slot));
       rows.deviation.repeat_ends(slot, width, 2);
@@ -331,9 +324,9 @@ void PictureSequence::estimate_row(const Picture& picture, std::size_t component
   find_changes(component, y, scratch);
   const int slot = y % kRing;
   Knowledge& made = next(component);
-  loops_.update(sample_row(component, y, scratch), rows.estimate[count_of(slot)],
-                rows.weight[count_of(slot)], rows.change.row(slot), picture.params.temporal, n,
-                made.estimate.row(y), made.weight.row(y));
+  loops_.update(rows.samples.row(slot), rows.estimate[count_of(slot)], rows.weight[count_of(slot)],
+                rows.change.row(slot), picture.params.temporal, n, made.estimate.row(y),
+                made.weight.row(y));
   made.estimate.pad(y);
   made.weight.pad(y, 0);
 }
@@ -460,7 +453,7 @@ void PictureSequence::write(const Picture& picture, const Knowledge& known, std:
   const std::size_t n = count_of(known.estimate.width());
   const auto strength = static_cast<int>(picture.params.strength * kOne + 0.5);
   const auto spatial = static_cast<int>(picture.params.spatial * kMostSpatial + 0.5);
-  std::int16_t* const row = scratch.across.row(0);
+  std::int16_t* const row = scratch.written.row(0);
   for (int y = begin; y < std::min(end, known.estimate.height()); ++y) {
     const std::int16_t* result = known.estimate.row(y);
     if (spatial != 0) {
@@ -471,7 +464,9 @@ void PictureSequence::write(const Picture& picture, const Knowledge& known, std:
     }
     if (strength < kOne) {
       if (result != row) std::copy_n(result, n, row);
-      loops_.blend(sample_row(component, y, scratch), strength, n, row);
+      std::int16_t* const samples = scratch.written.row(1);
+      load_row(picture, component, y, samples);
+      loops_.blend(samples, strength, n, row);
       result = row;
     }
     if (picture.params.dither != Dither::none) {

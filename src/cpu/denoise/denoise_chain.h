@@ -70,8 +70,8 @@ class PictureSequence {
   };
   struct Scratch {
     std::vector<RowsInWork> components;
-    Plane<std::int16_t> across;
-    Plane<std::int16_t> gain;  ///< one row: gains of samples in row of blocks gain_of
+    Plane<std::int16_t> written;  ///< two rows: result and samples of the row that is written
+    Plane<std::int16_t> gain;     ///< one row: gains of samples in row of blocks gain_of
     int gain_of = 0;
     NoiseEstimate noise;
   };
@@ -85,10 +85,10 @@ class PictureSequence {
 
   [[nodiscard]] int side(std::size_t component) const;
   [[nodiscard]] int block_rows() const;
-  void load(const Picture& picture, std::size_t component);
+  void halve_and_measure(const Picture& picture, std::size_t component);
   void load_row(const Picture& picture, std::size_t component, int y, std::int16_t* out) const;
-  void measure(std::size_t component, int y, const Plane<std::int16_t>& rows,
-               NoiseEstimate& noise) const;
+  void count_blocks(std::size_t component, int y, const Plane<std::int16_t>& rows,
+                    NoiseEstimate& noise) const;
   [[nodiscard]] int coarse_of(std::size_t component, int x, int y, const std::int16_t* block,
                               std::ptrdiff_t stride) const;
   void start(const Picture& picture);
@@ -98,8 +98,6 @@ class PictureSequence {
   [[nodiscard]] Knowledge& next(std::size_t component) {
     return in_place_ ? known_[component] : spare_[component];
   }
-  [[nodiscard]] const std::int16_t* sample_row(std::size_t component, int y,
-                                               const Scratch& scratch) const;
   void estimate_row(const Picture& picture, std::size_t component, int y, int first, int last,
                     Scratch& scratch);
   void take_known(std::size_t component, int y, int first, int last, RowsInWork& rows);

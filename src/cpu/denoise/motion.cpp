@@ -188,11 +188,13 @@ std::int16_t MotionSearch::gain(int column, int row, int drift) const {
 /// Window of a block of luma, whose rows are loaded unless the block before was in the same ones.
 SampleWindow MotionSearch::block_window(const Frames& frames, RowOfBlocks& blocks, int column,
                                         int row) const {
-  for (int k = 0; blocks.row != row && k < kBlock; ++k) {
-    frames.load_luma(std::min(row * kBlock + k, height_ - 1), blocks.samples.row(k));
-    blocks.samples.pad(k);
+  if (blocks.row != row) {
+    blocks.row = row;
+    for (int k = 0; k < kBlock; ++k) {
+      frames.load_luma(std::min(row * kBlock + k, height_ - 1), blocks.samples.row(k));
+      blocks.samples.pad(k);
+    }
   }
-  blocks.row = row;
   return {blocks.samples.row(0) + std::ptrdiff_t{kBlock} * column, blocks.samples.stride()};
 }
 

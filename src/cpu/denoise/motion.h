@@ -27,11 +27,6 @@ struct MotionField {
     const auto first = vectors.begin() + row * columns;
     return std::all_of(first, first + columns, [](const Vector& each) { return each == Vector{}; });
   }
-  /// Returns true where no block has a vector.
-  [[nodiscard]] bool still() const {
-    return std::all_of(vectors.begin(), vectors.end(),
-                       [](const Vector& each) { return each == Vector{}; });
-  }
   /// Returns true where no block of a row has a gain.
   [[nodiscard]] bool steady(int row) const {
     const auto all = gains_of(row);
@@ -95,7 +90,7 @@ class MotionSearch {
   void shrink(const Plane<std::int16_t>& from, int first, int unit, Pyramid& pyramid);
   void halve(const Plane<std::int16_t>& from, int first, int begin, int end,
              Plane<std::int16_t>& to);
-  /// What is compared.
+  /// What one search() compares.
   struct Frames {
     LoadLuma load_luma;
     const Plane<std::int16_t>& estimate;
