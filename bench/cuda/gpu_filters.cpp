@@ -190,22 +190,22 @@ void add_clahe(Json& results) {
   }
 }
 
-/// Makes all frames copies of the first one with noise of about 3 levels: a scene that stands
-/// still.
-void hold_still(const ResidentFrames& frames, const ImageDesc& desc) {
+/// Makes a scene that stands still or pans, each frame with noise of its own of about 3 levels.
+void add_noise(const ResidentFrames& frames, const ImageDesc& desc, bool still) {
   Image image(desc);
-  const std::vector<Image> still = natural_frames(desc, 1);
+  const auto count = frames.in.size();
+  const std::vector<Image> scenes = natural_frames(desc, still ? 1 : static_cast<int>(count));
   const std::size_t bytes = image_layout(desc).bytes;
   std::minstd_rand random(7);
-  for (const DeviceFrame& frame : frames.in) {
-    const std::uint8_t* const from = still.front().view().data[0];
+  for (std::size_t f = 0; f < count; ++f) {
+    const std::uint8_t* const from = scenes[still ? 0 : f].view().data[0];
     std::uint8_t* const to = image.view().data[0];
     for (std::size_t i = 0; i < bytes; ++i) {
       const auto bits = static_cast<std::uint32_t>(random());
       const int noise = std::popcount(bits & 0xFFFFU) - std::popcount(bits >> 16 & 0x7FFFU);
       to[i] = static_cast<std::uint8_t>(std::clamp(from[i] + noise, 0, 255));
     }
-    cuda::upload(frame.memory.get(), to, bytes, "uploading");
+    cuda::upload(frames.in[f].memory.get(), to, bytes, "uploading");
   }
 }
 
@@ -217,7 +217,7 @@ void add_denoise(Json& results) {
     const std::vector<ImageDesc> behind = configure_chain(filters, desc);
     ResidentFrames frames(desc, behind.front());
     const ResidentFrames results(desc, behind.back());
-    if (still) hold_still(frames, desc);
+    add_noise(frames, desc, still);
     const cuda::Stream stream = cuda::make_stream();
     FrameContext context;
     context.stream = stream.get();

@@ -20,37 +20,71 @@ __device__ __forceinline__ std::uint64_t scan_counts(std::uint64_t mine, int lan
   return __shfl_sync(0xFFFFFFFFU, sum, kLanes - 1);
 }
 
-/// Finds the standard deviation that a row of texture bins tells, by a warp, in units of samples;
-/// denoise::kUnknown where too few blocks are counted. A lane has kBinsOfLane neighbouring bins.
-/// Merges the picture's counts into those of all pictures and clears them for the next picture.
-__device__ __forceinline__ void find_sigma(bool noise_known, NoiseCounts& noise, int row, int lane,
-                                           int& sigma) {
-  constexpr int kBinsOfLane = denoise::kTextureBins / kLanes;
+/// Bins of texture of a lane, where a warp has a row.
+constexpr int kBinsOfLane = denoise::kTextureBins / kLanes;
+
+/// Finds the standard deviation that so many tenths of a row's blocks tell, by a warp, in units of
+/// samples. A lane has the counts of kBinsOfLane neighbouring bins, `below` of the bins before;
+/// `sum` is not 0.
+__device__ __forceinline__ void find_sigma(const std::uint32_t (&counts)[kBinsOfLane],
+                                           std::uint64_t below, std::uint64_t sum, int tenths,
+                                           int lane, int& sigma) {
+#pragma unroll
+  for (int i = 0; i < kBinsOfLane; ++i) {
+    // Only one lane has the first bin that completes the tenths of the blocks.
+    if (denoise::ends_tenths(tenths, below, counts[i], sum) &&
+        !denoise::ends_tenths(tenths, below, 0, sum)) {
+      sigma = denoise::sigma_of(
+          denoise::texture_of_tenths(tenths, lane * kBinsOfLane + i, below, counts[i], sum));
+    }
+    below += counts[i];
+  }
+}
+
+/// Counts of the rows of a component's histogram, and standard deviations that they tell.
+struct NoiseSigmas {
+  std::uint64_t counts[denoise::kTextureRows];
+  int fifths[2 * denoise::kSegments];  ///< by fine, then by coarse textures
+  int halves[denoise::kSegments];      ///< by half of the residuals, and by nine tenths
+  int nine_tenths[denoise::kSegments];
+};
+
+/// Finds what a row of texture bins tells, by a warp; denoise::kUnknown where too few blocks are
+/// counted. Merges the counts of the picture before into those of all pictures and clears them for
+/// the next one.
+__device__ __forceinline__ void read_row(const DenoisePicture& picture,
+                                         const DenoiseComponent& component, int row, int lane,
+                                         NoiseSigmas& sigmas) {
+  NoiseCounts& noise = *component.noise;
   const int first = row * denoise::kTextureBins + lane * kBinsOfLane;
   std::uint32_t all[kBinsOfLane];
   std::uint64_t mine = 0;
 #pragma unroll
   for (int i = 0; i < kBinsOfLane; ++i) {
-    all[i] =
-        denoise::count_after(noise_known ? noise.all[first + i] : 0U, noise.picture[first + i]);
-    noise.all[first + i] = all[i];
-    noise.picture[first + i] = 0;
+    all[i] = picture.noise_known ? noise.all[first + i] : 0U;
+    if (picture.noise_counted) {
+      all[i] = denoise::count_after(all[i], noise.picture[first + i]);
+      noise.all[first + i] = all[i];
+      noise.picture[first + i] = 0;
+    }
     mine += all[i];
   }
   std::uint64_t below = 0;
   const std::uint64_t sum = scan_counts(mine, lane, below);
-  if (!denoise::has_enough_blocks(sum)) {
-    if (lane == 0) sigma = denoise::kUnknown;
-  } else {
-#pragma unroll
-    for (int i = 0; i < kBinsOfLane; ++i) {
-      // Only one lane has the first bin that completes a fifth of the blocks.
-      if (denoise::ends_fifth(below, all[i], sum) && !denoise::ends_fifth(below, 0, sum)) {
-        sigma = denoise::sigma_of(
-            denoise::texture_of_fifth(lane * kBinsOfLane + i, below, all[i], sum));
-      }
-      below += all[i];
+  if (lane == 0) sigmas.counts[row] = sum;
+  const bool enough = sum >= denoise::least_count(row, component.in.columns, component.in.rows);
+  const auto find = [&](int tenths, int& sigma) {
+    if (enough) {
+      find_sigma(all, below, sum, tenths, lane, sigma);
+    } else if (lane == 0) {
+      sigma = denoise::kUnknown;
     }
+  };
+  if (row < 2 * denoise::kSegments) {
+    find(denoise::kFifth, sigmas.fifths[row]);
+  } else {
+    find(denoise::kHalf, sigmas.halves[row - 2 * denoise::kSegments]);
+    find(denoise::kNineTenths, sigmas.nine_tenths[row - 2 * denoise::kSegments]);
   }
 }
 
@@ -60,26 +94,28 @@ __device__ __forceinline__ void find_sigma(bool noise_known, NoiseCounts& noise,
 template <int kThreads>
 __device__ void make_noise_curves(const DenoisePicture& picture, int component) {
   static_assert(kThreads % kLanes == 0 && kThreads >= denoise::kSegments);
-  __shared__ int textures[denoise::kTextureRows];
+  __shared__ NoiseSigmas sigmas;
   __shared__ int sigma[denoise::kSegments];
   const auto thread = static_cast<int>(threadIdx.x);
-  NoiseCounts& noise = *picture.components[component].noise;
+  const DenoiseComponent& measured = picture.components[component];
   for (int row = thread / kLanes; picture.noise == 0 && row < denoise::kTextureRows;
        row += kThreads / kLanes)
-    find_sigma(picture.noise_known, noise, row, thread % kLanes, textures[row]);
+    read_row(picture, measured, row, thread % kLanes, sigmas);
   __syncthreads();
   if (thread < denoise::kSegments) {
-    const int fine = textures[thread];
-    const int coarse = textures[denoise::kSegments + thread];
-    const bool both = fine != denoise::kUnknown && coarse != denoise::kUnknown;
-    sigma[thread] = picture.noise != 0 ? picture.noise
-                    : both             ? denoise::joined_sigma(fine, coarse)
-                                       : fine;
+    sigma[thread] = picture.noise;
+    if (picture.noise == 0) {
+      const bool noisy = denoise::has_noisy_share(sigmas.counts[thread],
+                                                  sigmas.counts[2 * denoise::kSegments + thread]);
+      sigma[thread] = denoise::segment_sigma(
+          sigmas.fifths[thread], sigmas.fifths[denoise::kSegments + thread],
+          noisy ? sigmas.halves[thread] : denoise::kUnknown, sigmas.nine_tenths[thread]);
+    }
   }
   __syncthreads();
   if (thread == 0) denoise::fill_gaps(sigma);
   __syncthreads();
-  if (thread < denoise::kSegments) denoise::set_segment(sigma, thread, noise.curves);
+  if (thread < denoise::kSegments) denoise::set_segment(sigma, thread, measured.noise->curves);
 }
 
 }  // namespace equalux::cuda

@@ -120,16 +120,21 @@ class Sequence {
   }
 
   /// Enqueues the kernels of a completed picture in the context's stream. Does not wait.
-  void submit(const DenoisePicture& all, const cuda::LaunchDevice& device, int strips,
+  void submit(DenoisePicture all, const cuda::LaunchDevice& device, int strips,
               FrameContext& context) {
     const auto stream = static_cast<cudaStream_t>(context.stream);
-    noise_count(all, device, stream);
+    const bool measured = all.noise == 0;
+    const bool known = all.noise_known;
+    if (measured && !known) {
+      noise_count_alone(all, device, stream);
+      all.noise_counted = true;
+    }
     if (all.before == 0) {
       noise_curves(all, device, stream);
       context.mark("noise");
       estimate_start(all, device, stream);
     } else {
-      context.mark("noise");
+      if (measured && !known) context.mark("noise");
       motion_pyramids(all, device, stream);
       motion_find(all, device, stream);
       motion_move(all, device, stream);
@@ -137,11 +142,20 @@ class Sequence {
       estimate_next(all, device, strips, stream);
     }
     context.mark("estimate");
+    // Nothing of this picture needs its counts. Beside the end of the estimates they cost less time
+    // than behind the smoothing, which in place overwrites the samples, too.
+    if (measured && known) {
+      noise_count(all, device, stream);
+      context.mark("noise");
+    }
     denoise_smooth(all, device, stream);
     context.mark("smooth");
     for (std::size_t c = 0; c < shapes_.size(); ++c)
       std::swap(picture_.components[c].known, picture_.components[c].next);
-    picture_.noise_known = picture_.noise_known || all.noise == 0;
+    if (measured) {
+      picture_.noise_known = true;
+      picture_.noise_counted = known;
+    }
     ++picture_.before;
     if (picture_.before == 0) picture_.before = 1;  // wrapped: 0 is for the first picture
   }
@@ -149,6 +163,7 @@ class Sequence {
   void reset() {
     picture_.before = 0;
     picture_.noise_known = false;
+    picture_.noise_counted = false;
   }
 
   /// Copies the state to the host; nothing where no picture has come. The device must be idle.
@@ -159,10 +174,8 @@ class Sequence {
     saved.vectors = bytes_of(picture_.vectors, blocks() * sizeof(denoise::Vector));
     for (std::size_t c = 0; c < shapes_.size(); ++c) {
       const cuda::DenoiseComponent& component = picture_.components[c];
-      std::string noise(sizeof component.noise->all, '\0');
-      if (picture_.noise_known) noise = bytes_of(component.noise->all, noise.size());
-      saved.components.push_back(
-          {tight_bytes(component.known.estimate), tight_bytes(component.known.weight), noise});
+      saved.components.push_back({tight_bytes(component.known.estimate),
+                                  tight_bytes(component.known.weight), noise_of(*component.noise)});
     }
     return saved;
   }
@@ -178,16 +191,35 @@ class Sequence {
       fill(component.known.estimate, saved.components[c].estimate);
       fill(component.known.weight, saved.components[c].weight);
       upload(component.noise->all, saved.components[c].noise);
+      cuda::fill_device(component.noise->picture, 0, sizeof component.noise->picture,
+                        "clearing the noise's counts");
     }
     upload(picture_.vectors, saved.vectors);
     picture_.before = saved.pictures;
-    picture_.noise_known = true;
+    picture_.noise_known = !saved.components[0].noise.empty();
   }
 
  private:
   [[nodiscard]] std::size_t blocks() const {
     return static_cast<std::size_t>(picture_.block_columns) *
            static_cast<std::size_t>(picture_.block_rows);
+  }
+
+  /// Counts of all pictures; no bytes where no noise is known.
+  [[nodiscard]] std::string noise_of(const NoiseCounts& noise) const {
+    if (!picture_.noise_known) return {};
+    std::string all = bytes_of(noise.all, sizeof noise.all);
+    if (!picture_.noise_counted) return all;
+    const std::string last = bytes_of(noise.picture, sizeof noise.picture);
+    for (std::size_t at = 0; at < all.size(); at += sizeof(std::uint32_t)) {
+      std::uint32_t before = 0;
+      std::uint32_t blocks = 0;
+      std::memcpy(&before, all.data() + at, sizeof before);
+      std::memcpy(&blocks, last.data() + at, sizeof blocks);
+      const std::uint32_t after = denoise::count_after(before, blocks);
+      std::memcpy(all.data() + at, &after, sizeof after);
+    }
+    return all;
   }
 
   static std::string bytes_of(const void* memory, std::size_t bytes) {

@@ -200,13 +200,7 @@ __device__ __forceinline__ void halve_tile(const DenoisePicture& picture, bool e
 __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
     motion_pyramid_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ PyramidTile tile;
-  // The kernel ahead counts noise and writes only its counts. All else was there before it began,
-  // so only the noise curves wait for it.
-  if (blockIdx.y == 0 || !counts_noise(picture)) {
-    wait_then_release();
-  } else {
-    release();
-  }
+  wait_then_release();
   if (blockIdx.y == 0) {
     if (blockIdx.z != 0) return;
     for (auto c = static_cast<int>(blockIdx.x); c < picture.count;

@@ -14,15 +14,6 @@ constexpr int kCountThreads = 128;
 /// Threads of a block that makes curves: a warp for each segment.
 constexpr int kCurveThreads = kSegments * kLanes;
 
-/// Row of noise blocks for row y of the grid. The first picture counts all rows; later ones count
-/// each kNoiseTurns-th, in turns.
-__device__ __forceinline__ int noise_row(int y, std::uint32_t before) {
-  if (before == 0) return y;
-  const auto turns = static_cast<int>(denoise::kNoiseTurns);
-  const int first = (turns - static_cast<int>(before % denoise::kNoiseTurns)) % turns;
-  return first + y * turns;
-}
-
 /// A column's part of denoise::second_differences(); the columns beside it are in other lanes.
 template <int kDistance>
 __device__ __forceinline__ int second_differences(const int (&sample)[kNoiseBlock], int column) {
@@ -38,76 +29,136 @@ __device__ __forceinline__ int second_differences(const int (&sample)[kNoiseBloc
   return sum;
 }
 
-/// A column's part of denoise::block_change() of the block from column `first` and row y on, whose
-/// samples are given. Sets `weight`, that of the estimate in the block's middle.
-__device__ __forceinline__ int column_change(const DenoisePicture& picture,
-                                             const DenoiseComponent& component, int first, int y,
-                                             int column, const int (&sample)[kNoiseBlock],
-                                             int& weight) {
-  const int block = (y << component.shift_y) / denoise::kBlock * picture.block_columns +
-                    (first << component.shift_x) / denoise::kBlock;
-  const denoise::Vector vector = picture.vectors[block];  // the last picture's
-  const int then_x = denoise::block_before(first, denoise::phases_of(vector.x, component.shift_x),
-                                           component.in.columns);
-  const int then_y =
-      denoise::block_before(y, denoise::phases_of(vector.y, component.shift_y), component.in.rows);
-  weight = component.known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
-  int change = 0;
+/// Sum over the eight lanes that have a block, in all of them.
+__device__ __forceinline__ int block_sum(int mine) {
 #pragma unroll
-  for (int k = 0; k < kNoiseBlock; ++k)
-    change += abs(sample[k] - component.known.estimate.row(then_y + k)[then_x + column]);
-  return change;
+  for (int step = kNoiseBlock / 2; step > 0; step /= 2)
+    mine += __shfl_xor_sync(0xFFFFFFFFU, mine, step);
+  return mine;
 }
 
-/// Histogram of noise blocks of 8 x 8 samples by level and by fine and coarse texture, as
-/// denoise::block_texture() and denoise::coarse_texture() have them.
+/// Sum of magnitudes of a column's numbers less `mean`.
+__device__ __forceinline__ int magnitudes(const int (&numbers)[kNoiseBlock], int mean) {
+  unsigned sum = 0;
+#pragma unroll
+  for (int k = 0; k < kNoiseBlock; ++k)
+    sum = __sad(numbers[k], mean, sum);
+  return static_cast<int>(sum);
+}
+
+/// Column of a noise block in a lane; eight lanes have the block, a warp has four of a row.
+struct NoiseColumn {
+  int column;  ///< in the block
+  int first;   ///< first column of the block
+  int y;       ///< first row
+  bool exists;
+  int sample[kNoiseBlock];
+
+  /// Loads the column of this thread, in row `row` of noise blocks.
+  __device__ __forceinline__ NoiseColumn(const DenoisePicture& picture,
+                                         const DenoiseComponent& component, int row) {
+    const auto thread = static_cast<int>(blockIdx.x * kCountThreads + threadIdx.x);
+    column = thread % kNoiseBlock;
+    first = denoise::kNoiseLeft + thread / kNoiseBlock * denoise::kNoiseStep;
+    y = row * kNoiseBlock;
+    exists = first + kNoiseBlock <= component.in.columns && y + kNoiseBlock <= component.in.rows;
+#pragma unroll
+    for (int k = 0; k < kNoiseBlock; ++k)
+      sample[k] = exists ? sample_at(component.in, picture.in_words, first + column, y + k) : 0;
+  }
+
+  [[nodiscard]] __device__ __forceinline__ int level() const {
+    int sum = 0;
+#pragma unroll
+    for (int k = 0; k < kNoiseBlock; ++k)
+      sum += sample[k];
+    return block_sum(sum) / (kNoiseBlock * kNoiseBlock);
+  }
+};
+
+/// Counts a block of a segment in a row of bins of kSegments each.
+__device__ __forceinline__ void count(NoiseCounts& noise, int row, int segment, int texture) {
+  atomicAdd(
+      &noise.picture[(row * kSegments + segment) * kTextureBins + denoise::texture_bin(texture)],
+      1U);
+}
+
+/// Histogram of all noise blocks of 8 x 8 samples by level and denoise::block_texture(), for a
+/// picture before which no noise is known.
 ///
 /// A lane has a column of a noise block, eight lanes have the block: second differences down are in
-/// registers, those across come by shuffles. Every second block of a row is counted, and after the
-/// first picture every eighth row of blocks: 1 / 16 of the samples are read, and with a coarse
-/// texture as many estimates. Blocks of 128 threads share nothing. One atomic in device memory for
-/// each noise block and texture.
+/// registers, those across come by shuffles. Every second block of a row is counted. Blocks of 128
+/// threads share nothing. One atomic in device memory for each noise block.
 __global__ void __launch_bounds__(kCountThreads)
-    noise_count_kernel(const __grid_constant__ DenoisePicture picture) {
+    noise_count_alone_kernel(const __grid_constant__ DenoisePicture picture) {
   wait_then_release();
   const DenoiseComponent& component = picture.components[blockIdx.z];
-  const int y = noise_row(static_cast<int>(blockIdx.y), picture.before) * kNoiseBlock;
-  if (y + kNoiseBlock > component.in.rows) return;
-  const auto thread = static_cast<int>(blockIdx.x * kCountThreads + threadIdx.x);
-  const int column = thread % kNoiseBlock;
-  const int first = thread / kNoiseBlock * (2 * kNoiseBlock);
-  const bool exists = first + kNoiseBlock <= component.in.columns;
-  int sample[kNoiseBlock];
+  const NoiseColumn block(picture, component, static_cast<int>(blockIdx.y));
+  const int level = block.level();
+  const int texture = block_sum(second_differences<1>(block.sample, block.column));
+  if (block.exists && block.column == 0 && texture >= denoise::kLeastTexture)
+    count(*component.noise, 0, level >> denoise::kKnotShift, texture);
+}
+
+/// Counts the thread's noise block by fine and coarse texture and by residual.
+__device__ __forceinline__ void count_beside_estimate(const DenoisePicture& picture,
+                                                      const DenoiseComponent& component) {
+  constexpr auto kTurns = static_cast<int>(denoise::kNoiseTurns);
+  const int least = (kTurns - static_cast<int>(picture.before % denoise::kNoiseTurns)) % kTurns;
+  const NoiseColumn block(picture, component, least + static_cast<int>(blockIdx.y) * kTurns);
+  const int level = block.level();
+  const int texture = block_sum(second_differences<1>(block.sample, block.column));
+  const int spread = block_sum(second_differences<2>(block.sample, block.column));
+  int changes[kNoiseBlock] = {};
+  int weight = 0;
+  if (block.exists) {
+    const int motion = (block.y << component.shift_y) / denoise::kBlock * picture.block_columns +
+                       (block.first << component.shift_x) / denoise::kBlock;
+    const denoise::Vector vector = picture.vectors[motion];
+    const int gain = blockIdx.z == 0 ? picture.gains[motion] : 0;
+    const int then_x = denoise::block_before(
+        block.first, denoise::phases_of(vector.x, component.shift_x), component.in.columns);
+    const int then_y = denoise::block_before(
+        block.y, denoise::phases_of(vector.y, component.shift_y), component.in.rows);
+    weight = component.known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
+#pragma unroll
+    for (int k = 0; k < kNoiseBlock; ++k) {
+      const int old = component.known.estimate.row(then_y + k)[then_x + block.column];
+      changes[k] = block.sample[k] - denoise::lightened(old, gain);
+    }
+  }
   int sum = 0;
 #pragma unroll
-  for (int k = 0; k < kNoiseBlock; ++k) {
-    sample[k] = exists ? sample_at(component.in, picture.in_words, first + column, y + k) : 0;
-    sum += sample[k];
-  }
-  int texture = second_differences<1>(sample, column);
-  const bool has_estimate = picture.before != 0;
-  int spread = 0;
-  int change = 0;
-  int weight = 0;
-  if (has_estimate) {
-    spread = second_differences<2>(sample, column);
-    if (exists) change = column_change(picture, component, first, y, column, sample, weight);
-  }
-#pragma unroll
-  for (int step = kNoiseBlock / 2; step > 0; step /= 2) {
-    sum += __shfl_xor_sync(0xFFFFFFFFU, sum, step);
-    texture += __shfl_xor_sync(0xFFFFFFFFU, texture, step);
-    spread += __shfl_xor_sync(0xFFFFFFFFU, spread, step);
-    change += __shfl_xor_sync(0xFFFFFFFFU, change, step);
-  }
-  if (!exists || column != 0 || texture < denoise::kLeastTexture) return;
-  const int segment = sum / (kNoiseBlock * kNoiseBlock) >> denoise::kKnotShift;
-  std::uint32_t* const counts = component.noise->picture;
-  atomicAdd(&counts[segment * kTextureBins + denoise::texture_bin(texture)], 1U);
-  if (!has_estimate) return;
-  const int coarse =
-      denoise::coarse_texture(spread, change, picture.tables->weights.certainty[weight]);
-  atomicAdd(&counts[(kSegments + segment) * kTextureBins + denoise::texture_bin(coarse)], 1U);
+  for (int k = 0; k < kNoiseBlock; ++k)
+    sum += changes[k];
+  const int mean = denoise::mean_change(block_sum(sum));
+  const int change = block_sum(magnitudes(changes, 0));
+  const int residual = block_sum(magnitudes(changes, mean));
+  const int activity = block_sum(magnitudes(block.sample, level));
+  if (!block.exists || block.column != 0 || texture < denoise::kLeastTexture) return;
+  const int segment = level >> denoise::kKnotShift;
+  const int certainty = picture.tables->weights.certainty[weight];
+  count(*component.noise, 0, segment, texture);
+  count(*component.noise, 1, segment, denoise::coarse_texture(spread, change, certainty));
+  if (denoise::is_noisy(residual, activity))
+    count(*component.noise, 2, segment, denoise::residual_texture(residual, certainty));
+}
+
+/// Histogram of noise blocks of 8 x 8 samples by level, by fine and coarse texture, and by
+/// residual, as denoise::noise_sums() has them.
+///
+/// Lanes are those of noise_count_alone_kernel. Every second block of every eighth row of blocks is
+/// counted: 1 / 16 of the samples and as many estimates are read. Up to three atomics in device
+/// memory for each noise block.
+///
+/// Runs beside the kernel ahead, which began after the vectors were there: the picture, the planes
+/// known before it, vectors and gains are not written by either. Only the counts of the next
+/// picture need this one's, so kernels behind start early, too; they wait for both.
+__global__ void __launch_bounds__(kCountThreads)
+    noise_count_kernel(const __grid_constant__ DenoisePicture picture) {
+  release();
+  count_beside_estimate(picture, picture.components[blockIdx.z]);
+  wait_for_results();
 }
 
 /// Noise curves of the first picture: a block for each component, a warp for each segment.
@@ -117,16 +168,31 @@ __global__ void __launch_bounds__(kCurveThreads)
   make_noise_curves<kCurveThreads>(picture, static_cast<int>(blockIdx.x));
 }
 
+/// Grid of blocks of threads for every `turns`-th row of noise blocks.
+dim3 noise_grid(const DenoisePicture& picture, int turns) {
+  const Samples<const std::uint8_t>& most = picture.components[0].in;
+  return dim3(parts(denoise::noise_blocks_across(most.columns) * kNoiseBlock, kCountThreads),
+              parts(most.rows / kNoiseBlock, turns), static_cast<unsigned>(picture.count));
+}
+
 }  // namespace
 
+void noise_count_alone(const DenoisePicture& picture, const LaunchDevice& device,
+                       cudaStream_t stream) {
+  for (int c = 0; c < picture.count; ++c) {
+    NoiseCounts* const noise = picture.components[c].noise;
+    check(cudaMemsetAsync(noise->picture, 0, sizeof noise->picture, stream),
+          "clearing the noise's counts");
+  }
+  const dim3 grid = noise_grid(picture, 1);
+  if (grid.x * grid.y == 0) return;
+  launch_early(device, "launching the first noise's counts", noise_count_alone_kernel, grid,
+               dim3(kCountThreads), stream, picture);
+}
+
 void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream) {
-  if (!counts_noise(picture)) return;
-  const Samples<const std::uint8_t>& most = picture.components[0].in;
-  const int rows = most.rows / kNoiseBlock;
-  const int blocks = (most.columns + kNoiseBlock) / (2 * kNoiseBlock);
-  const auto turns = static_cast<int>(picture.before == 0 ? 1 : denoise::kNoiseTurns);
-  const dim3 grid(parts(blocks * kNoiseBlock, kCountThreads), parts(rows, turns),
-                  static_cast<unsigned>(picture.count));
+  const dim3 grid = noise_grid(picture, static_cast<int>(denoise::kNoiseTurns));
+  if (grid.x * grid.y == 0) return;
   launch_early(device, "launching the noise's counts", noise_count_kernel, grid,
                dim3(kCountThreads), stream, picture);
 }

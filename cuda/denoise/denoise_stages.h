@@ -47,9 +47,10 @@ struct KnownPlanes {
   NumberPlane<std::uint8_t> weight;
 };
 
-/// Noise of a component in device memory: histograms of noise blocks by fine and coarse texture,
-/// kTextureRows of kTextureBins, and the curves made from them. `picture` counts the current
-/// picture and is 0 between pictures; in `all` older blocks count less.
+/// Noise of a component in device memory: histograms of noise blocks by fine and coarse texture and
+/// residual, kTextureRows of kTextureBins, and the curves made from them. `picture` has the counts
+/// of one picture until those of the next one are made into curves; in `all` older blocks count
+/// less.
 struct NoiseCounts {
   std::uint32_t picture[denoise::kTextureRows * denoise::kTextureBins];
   std::uint32_t all[denoise::kTextureRows * denoise::kTextureBins];
@@ -93,13 +94,14 @@ struct DenoisePicture {
   /// share memory.
   Samples<const std::uint8_t> copied_in;
   Samples<std::uint8_t> copied_out;
-  std::uint32_t before = 0;  ///< number of pictures before this one
-  bool noise_known = false;  ///< NoiseCounts::all is valid
-  int noise = 0;             ///< given noise, in units of samples; 0 = measured
-  int most = 1;              ///< most frames that an estimate averages
-  int spatial = 0;           ///< in 1 / 2^12
-  int strength = 0;          ///< in 1 / denoise::kOne; 0 = samples pass unchanged
-  DenoisePyramid samples;    ///< of the first component
+  std::uint32_t before = 0;    ///< number of pictures before this one
+  bool noise_known = false;    ///< NoiseCounts::all is valid
+  bool noise_counted = false;  ///< NoiseCounts::picture has counts that `all` lacks
+  int noise = 0;               ///< given noise, in units of samples; 0 = measured
+  int most = 1;                ///< most frames that an estimate averages
+  int spatial = 0;             ///< in 1 / 2^12
+  int strength = 0;            ///< in 1 / denoise::kOne; 0 = samples pass unchanged
+  DenoisePyramid samples;      ///< of the first component
   DenoisePyramid estimates;
   int block_columns = 0;
   int block_rows = 0;
@@ -119,17 +121,15 @@ struct DenoisePicture {
   const DenoiseTables* tables = nullptr;
 };
 
-/// Returns true where noise_count() has blocks to count.
-EQUALUX_HD bool counts_noise(const DenoisePicture& picture) {
-  const Samples<const std::uint8_t>& most = picture.components[0].in;
-  return picture.noise == 0 && most.rows >= denoise::kNoiseBlock &&
-         most.columns >= denoise::kNoiseBlock;
-}
-
-/// Counts noise blocks by level and texture. Does nothing where the noise is given.
+/// Counts all noise blocks by level and fine texture, where no noise is known yet; clears the
+/// counts before.
+void noise_count_alone(const DenoisePicture& picture, const LaunchDevice& device,
+                       cudaStream_t stream);
+/// Counts noise blocks by level, texture and residual, beside the known planes along the picture's
+/// vectors, in its light. Directly behind estimate_next(), beside whose end the kernel runs.
 void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// Makes the noise curves of a first picture, from its counts or from the given noise. Later ones
-/// are made by motion_pyramids().
+/// are made by motion_pyramids(), from the counts of the pictures before.
 void noise_curves(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// Halves the first component's samples and estimates three times, and makes the noise curves.
 void motion_pyramids(const DenoisePicture& picture, const LaunchDevice& device,

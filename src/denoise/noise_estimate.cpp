@@ -4,18 +4,13 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <numeric>
 
 namespace equalux::denoise {
 namespace {
 
-int low_texture(const std::array<std::uint32_t, kTextureBins>& counts, std::uint64_t all) {
-  std::uint64_t below = 0;
-  for (int bin = 0; bin < kTextureBins; ++bin) {
-    const std::uint64_t here = counts[static_cast<std::size_t>(bin)];
-    if (ends_fifth(below, here, all)) return texture_of_fifth(bin, below, here, all);
-    below += here;
-  }
-  return 0;
+std::uint64_t sum_of(const std::array<std::uint32_t, kTextureBins>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
 NoiseCurves curves_of(const int (&sigma)[kSegments]) {
@@ -33,38 +28,58 @@ NoiseCurves constant_noise(int sigma) {
   return curves_of(all);
 }
 
-/// Adds the frame's counts of a row of bins to those of all frames, and returns their sum.
-std::uint64_t NoiseEstimate::sum_frame(std::size_t row) {
-  std::uint64_t sum = 0;
-  for (std::size_t bin = 0; bin < kTextureBins; ++bin) {
+/// Adds the frame's counts of a row of bins to those of all frames.
+void NoiseEstimate::sum_frame(std::size_t row) {
+  for (std::size_t bin = 0; bin < kTextureBins; ++bin)
     all_[row][bin] = count_after(all_[row][bin], counts_[row][bin]);
-    sum += all_[row][bin];
-  }
-  return sum;
 }
 
-NoiseCurves NoiseEstimate::finish_frame() {
+/// Standard deviation that so many tenths of a row's blocks tell, or kUnknown.
+int NoiseEstimate::sigma_of_row(std::size_t row, int tenths) const {
+  const std::uint64_t sum = sum_of(all_[row]);
+  if (sum < least_count(static_cast<int>(row), columns_, rows_)) return kUnknown;
+  std::uint64_t below = 0;
+  int bin = 0;
+  while (!ends_tenths(tenths, below, all_[row][static_cast<std::size_t>(bin)], sum))
+    below += all_[row][static_cast<std::size_t>(bin++)];
+  return sigma_of(
+      texture_of_tenths(tenths, bin, below, all_[row][static_cast<std::size_t>(bin)], sum));
+}
+
+void NoiseEstimate::make_curves() {
   int sigma[kSegments];
   for (std::size_t i = 0; i < kSegments; ++i) {
     sigma[i] = kUnknown;
+    if (!seen_[i]) continue;
+    const std::size_t residuals = 2 * kSegments + i;
+    const bool noisy = has_noisy_share(sum_of(all_[i]), sum_of(all_[residuals]));
+    sigma[i] = segment_sigma(sigma_of_row(i, kFifth), sigma_of_row(kSegments + i, kFifth),
+                             noisy ? sigma_of_row(residuals, kHalf) : kUnknown,
+                             sigma_of_row(residuals, kNineTenths));
+  }
+  fill_gaps(sigma);
+  curves_ = curves_of(sigma);
+}
+
+void NoiseEstimate::finish_frame() {
+  for (std::size_t i = 0; i < kSegments; ++i) {
     if (!counted_[i] && !seen_[i]) continue;
-    const std::size_t coarse = kSegments + i;
-    const std::uint64_t sum = sum_frame(i);
-    const std::uint64_t coarse_sum = sum_frame(coarse);
-    seen_[i] = sum != 0 || coarse_sum != 0;
-    if (!has_enough_blocks(sum)) continue;
-    sigma[i] = sigma_of(low_texture(all_[i], sum));
-    if (has_enough_blocks(coarse_sum))
-      sigma[i] = joined_sigma(sigma[i], sigma_of(low_texture(all_[coarse], coarse_sum)));
+    bool any = false;
+    for (const std::size_t row : {i, kSegments + i, 2 * kSegments + i}) {
+      sum_frame(row);
+      any = any || std::any_of(all_[row].begin(), all_[row].end(),
+                               [](std::uint32_t count) { return count != 0; });
+    }
+    seen_[i] = any;
   }
   clear();
-  fill_gaps(sigma);
-  return curves_of(sigma);
+  known_ = true;
+  make_curves();
 }
 
 void NoiseEstimate::add(const NoiseEstimate& other) {
   for (std::size_t i = 0; i < kSegments; ++i) {
-    for (const std::size_t row : {i, kSegments + i})
+    for (const std::size_t row : {i, kSegments + i, 2 * kSegments + i})
       for (std::size_t bin = 0; other.counted_[i] && bin < kTextureBins; ++bin)
         counts_[row][bin] += other.counts_[row][bin];
   }
@@ -73,22 +88,26 @@ void NoiseEstimate::add(const NoiseEstimate& other) {
 
 void NoiseEstimate::clear() {
   for (std::size_t i = 0; i < kSegments; ++i)
-    if (counted_[i]) counts_[i] = counts_[kSegments + i] = {};
+    if (counted_[i]) counts_[i] = counts_[kSegments + i] = counts_[2 * kSegments + i] = {};
   counted_.reset();
 }
 
 std::string NoiseEstimate::bytes() const {
+  if (!known_) return {};
   std::string bytes(sizeof all_, '\0');
   std::memcpy(bytes.data(), all_.data(), sizeof all_);
   return bytes;
 }
 
 bool NoiseEstimate::set_bytes(std::string_view bytes) {
-  if (bytes.size() != sizeof all_) return false;
-  std::memcpy(all_.data(), bytes.data(), sizeof all_);
+  if (!bytes.empty() && bytes.size() != sizeof all_) return false;
+  all_ = {};
   counts_ = {};
   counted_.reset();
   seen_.set();
+  known_ = !bytes.empty();
+  if (known_) std::memcpy(all_.data(), bytes.data(), sizeof all_);
+  make_curves();
   return true;
 }
 

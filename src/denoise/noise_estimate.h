@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "src/denoise/interpolation.h"
+#include "src/denoise/motion_math.h"
 #include "src/denoise/noise_math.h"
 
 /// Noise of a plane over level, measured in its frames. docs/algorithm.md, "Denoising", has the
@@ -42,17 +43,21 @@ EQUALUX_HD int block_spread(const std::int16_t* first, std::ptrdiff_t step) {
   return second_differences(first, step, 2);
 }
 
-/// Sum of magnitudes of differences of two blocks.
-EQUALUX_HD int block_change(const std::int16_t* now, std::ptrdiff_t now_step,
-                            const std::int16_t* then, std::ptrdiff_t then_step) {
+/// Sum of magnitudes of a block's numbers less `mean`.
+template <typename At>
+EQUALUX_HD int block_magnitudes(At at, int mean) {
   int sum = 0;
   for (int y = 0; y < kNoiseBlock; ++y) {
     for (int x = 0; x < kNoiseBlock; ++x) {
-      const int difference = now[y * now_step + x] - then[y * then_step + x];
+      const int difference = at(x, y) - mean;
       sum += difference < 0 ? -difference : difference;
     }
   }
   return sum;
+}
+/// Mean of a block's differences from the estimate, from their sum, rounded half up.
+EQUALUX_HD int mean_change(int sum) {
+  return (sum + kNoiseBlock * kNoiseBlock / 2) >> 6;
 }
 
 /// Place of a block in the estimate, first row or column: `phases` from its own, where a motion
@@ -76,16 +81,37 @@ struct NoiseBlock {
   int texture;
 };
 
-/// Sums of coarse_texture().
-struct CoarseSums {
-  int spread;
-  int change;
+/// Sums of a block and of its differences from the estimate, in the light of the picture.
+struct NoiseSums {
+  int spread;    ///< block_spread()
+  int change;    ///< sum of magnitudes of the differences
+  int residual;  ///< the same of the differences less their mean
+  int activity;  ///< sum of magnitudes of the block's samples less the block's level
 };
 
-/// Histogram of a plane's blocks by level, and by fine and coarse texture. Blocks with next to no
-/// fine texture do not count.
+/// NoiseSums of a block; `then` is its place in the estimate, whose light has changed by `gain`.
+EQUALUX_HD NoiseSums noise_sums(const std::int16_t* now, std::ptrdiff_t now_step, int level,
+                                const std::int16_t* then, std::ptrdiff_t then_step, int gain) {
+  const auto sample = [&](int x, int y) { return static_cast<int>(now[y * now_step + x]); };
+  const auto change = [&](int x, int y) {
+    return sample(x, y) - lightened(then[y * then_step + x], gain);
+  };
+  int sum = 0;
+  for (int y = 0; y < kNoiseBlock; ++y)
+    for (int x = 0; x < kNoiseBlock; ++x)
+      sum += change(x, y);
+  return {block_spread(now, now_step), block_magnitudes(change, 0),
+          block_magnitudes(change, mean_change(sum)), block_magnitudes(sample, level)};
+}
+
+/// Histogram of a plane's blocks by level, and by fine and coarse texture and residual. Blocks with
+/// next to no fine texture do not count.
 class NoiseEstimate {
  public:
+  NoiseEstimate() = default;
+  /// Makes the estimate of a plane of so many samples.
+  NoiseEstimate(int columns, int rows) : columns_(columns), rows_(rows) {}
+
   /// Returns true where a block counts.
   [[nodiscard]] static bool counts(const NoiseBlock& block) {
     return block.texture >= kLeastTexture;
@@ -97,20 +123,28 @@ class NoiseEstimate {
     ++counts_[segment][static_cast<std::size_t>(texture_bin(block.texture))];
     counted_.set(segment);
   }
-  /// Counts the coarse texture of a block that counts. The first picture has none, without an
-  /// estimate.
-  void add_coarse(int level, int coarse) {
-    const auto segment = static_cast<std::size_t>(level >> kKnotShift);
-    ++counts_[kSegments + segment][static_cast<std::size_t>(texture_bin(coarse))];
+  /// Counts what a block that counts shows beside the estimate, of this certainty. The first
+  /// picture that is measured is counted before it has one.
+  void add(const NoiseBlock& block, const NoiseSums& sums, int certainty) {
+    const auto segment = static_cast<std::size_t>(block.level >> kKnotShift);
+    const auto count = [&](std::size_t row, int texture) {
+      ++counts_[row * kSegments + segment][static_cast<std::size_t>(texture_bin(texture))];
+    };
+    count(1, coarse_texture(sums.spread, sums.change, certainty));
+    if (is_noisy(sums.residual, sums.activity))
+      count(2, residual_texture(sums.residual, certainty));
   }
-  /// Ends a frame: returns the curves from all blocks so far, whose counts decay from now on.
-  [[nodiscard]] NoiseCurves finish_frame();
+  /// Ends a frame: the counts of earlier ones decay, and curves() are those of all blocks so far.
+  void finish_frame();
+  /// Returns true after finish_frame().
+  [[nodiscard]] bool known() const { return known_; }
+  [[nodiscard]] const NoiseCurves& curves() const { return curves_; }
 
   /// Adds the blocks that another one has counted since its clear().
   void add(const NoiseEstimate& other);
   void clear();
 
-  /// Returns all counts as bytes, for saved states.
+  /// Returns all counts as bytes, for saved states; none where nothing is known().
   [[nodiscard]] std::string bytes() const;
   /// Restores bytes(); false where the size is wrong.
   [[nodiscard]] bool set_bytes(std::string_view bytes);
@@ -118,8 +152,14 @@ class NoiseEstimate {
  private:
   using Counts = std::array<std::array<std::uint32_t, kTextureBins>, kTextureRows>;
 
-  std::uint64_t sum_frame(std::size_t row);
+  void sum_frame(std::size_t row);
+  [[nodiscard]] int sigma_of_row(std::size_t row, int tenths) const;
+  void make_curves();
 
+  int columns_ = 0;
+  int rows_ = 0;
+  bool known_ = false;
+  NoiseCurves curves_{};
   Counts counts_{};  // this frame
   Counts all_{};     // all frames, decaying, in units of 1 / kNoiseUnit
   // Segments outside of which counts are 0, so that dark scenes cost little.

@@ -11,7 +11,13 @@ namespace equalux::denoise {
 
 /// Side of a measured block in samples.
 inline constexpr int kNoiseBlock = 8;
-/// Rows of blocks are measured in turn, one of so many in each picture; all of them in the first.
+/// Columns of measured blocks: every second block of a row, from kNoiseLeft on. Half a block off
+/// the grid of 8 x 8 on which codecs transform blocks, so that what differs at their borders is
+/// measured, too.
+inline constexpr int kNoiseLeft = 4;
+inline constexpr int kNoiseStep = 2 * kNoiseBlock;
+/// Rows of blocks are measured in turn, one of so many in each picture; all of them in the first
+/// one that is measured.
 inline constexpr std::uint32_t kNoiseTurns = 8;
 /// Bins of texture: octaves of 8 parts.
 inline constexpr int kTextureBins = 192;
@@ -31,11 +37,17 @@ EQUALUX_HD int texture_bin(int texture) {
 
 /// Returns true where a row of blocks is measured in a picture with `before` predecessors.
 EQUALUX_HD bool is_noise_turn(int row, std::uint32_t before) {
-  return before == 0 || (static_cast<std::uint32_t>(row) + before) % kNoiseTurns == 0;
+  return (static_cast<std::uint32_t>(row) + before) % kNoiseTurns == 0;
 }
 
-/// Rows of a histogram of blocks: fine textures by segment, then coarse ones.
-inline constexpr int kTextureRows = 2 * kSegments;
+/// Measured blocks of a row of a plane of so many columns.
+EQUALUX_HD int noise_blocks_across(int columns) {
+  const int room = columns - kNoiseLeft - kNoiseBlock;
+  return room < 0 ? 0 : room / kNoiseStep + 1;
+}
+
+/// Rows of a histogram of blocks: fine textures by segment, then coarse ones, then residuals.
+inline constexpr int kTextureRows = 3 * kSegments;
 
 /// Coarse texture of a block, in units of the fine one, for which white noise has nearly the same
 /// value: the smaller one of `spread`, the sum of second differences over twice the distance, and
@@ -50,6 +62,22 @@ EQUALUX_HD int coarse_texture(int spread, int change, int certainty) {
   return least > 1 ? least : 1;
 }
 
+/// Residual of a block, in units of the fine texture: the sum of magnitudes of differences from an
+/// estimate with this certainty, less their mean. For Gaussian noise, nine tenths of blocks end at
+/// 139 sigma (measured). At least 1, as texture_bin() needs.
+EQUALUX_HD int residual_texture(int residual, int certainty) {
+  const int texture = residual * certainty / 256 * 39 / 16;
+  return texture > 1 ? texture : 1;
+}
+
+/// Returns true where what changes in a block is most of what the block shows: noise, and not the
+/// structure of the picture, which the estimate has, too. Blocks that a codec has skipped or left
+/// without a residual change by less than half an 8-bit level and do not count. `activity` is the
+/// sum of magnitudes of the block's samples less their mean.
+EQUALUX_HD bool is_noisy(int residual, int activity) {
+  return 4 * residual >= 3 * activity && 2 * residual >= kNoiseBlock * kNoiseBlock * kLevel;
+}
+
 /// Count of one block of the present frame.
 inline constexpr std::uint32_t kNoiseUnit = 256;
 
@@ -58,21 +86,39 @@ EQUALUX_HD std::uint32_t count_after(std::uint32_t all, std::uint32_t blocks) {
   return all - (all + 7) / 8 + kNoiseUnit * blocks;
 }
 
-/// Returns true where a level has enough blocks to tell its noise.
-EQUALUX_HD bool has_enough_blocks(std::uint64_t all) {
-  return all >= std::uint64_t{24} * kNoiseUnit;
+/// Count from which a row of the histogram has enough blocks to tell its level's noise: 24 blocks,
+/// in small planes a quarter of those that they have, at least 3; of residuals a third of that, as
+/// most blocks may have none.
+EQUALUX_HD std::uint64_t least_count(int row, int columns, int rows) {
+  const int quarter = noise_blocks_across(columns) * (rows / kNoiseBlock) / 4;
+  const int least = clamp(quarter, 3, 24);
+  return static_cast<unsigned>(row < 2 * kSegments ? least : least / 3) * std::uint64_t{kNoiseUnit};
 }
 
-/// Returns true where the fifth of blocks with least texture ends within this bin.
-EQUALUX_HD bool ends_fifth(std::uint64_t below, std::uint64_t here, std::uint64_t all) {
-  return 5 * (below + here) >= all;
+/// Returns true where enough of a level's blocks are noisy to tell its noise, one in eight. Fewer
+/// of them may be all that no vector follows in a picture without noise.
+EQUALUX_HD bool has_noisy_share(std::uint64_t fine, std::uint64_t residuals) {
+  return 8 * residuals >= fine;
 }
 
-/// Texture at which that fifth ends; those blocks are the flat ones of most pictures. Interpolated
-/// within the bin in steps of 1/64.
-EQUALUX_HD int texture_of_fifth(int bin, std::uint64_t below, std::uint64_t here,
-                                std::uint64_t all) {
-  const std::uint64_t rest = all / 5 > below ? all / 5 - below : 0;
+/// Tenths of blocks with the least texture at whose end a row of the histogram is read: a fifth of
+/// the textures, the flat blocks of most pictures; nine tenths of the residuals, as a codec leaves
+/// less noise than there was in most blocks; and half of them.
+inline constexpr int kFifth = 2;
+inline constexpr int kNineTenths = 9;
+inline constexpr int kHalf = 5;
+
+/// Returns true where these tenths end within this bin.
+EQUALUX_HD bool ends_tenths(int tenths, std::uint64_t below, std::uint64_t here,
+                            std::uint64_t all) {
+  return 10 * (below + here) >= static_cast<unsigned>(tenths) * all;
+}
+
+/// Texture at which they end, interpolated within the bin in steps of 1/64.
+EQUALUX_HD int texture_of_tenths(int tenths, int bin, std::uint64_t below, std::uint64_t here,
+                                 std::uint64_t all) {
+  const std::uint64_t wanted = static_cast<unsigned>(tenths) * all / 10;
+  const std::uint64_t rest = wanted > below ? wanted - below : 0;
   const auto part = static_cast<int>(64 * rest / here);
   const std::int64_t scaled = 64 * (8 + bin % 8) + (part < 63 ? part : 63);
   return static_cast<int>((scaled << (bin / 8)) >> 9);
@@ -99,6 +145,20 @@ EQUALUX_HD int joined_sigma(int fine, int coarse) {
 
 /// Marks a segment whose noise is not known.
 inline constexpr int kUnknown = -1;
+
+/// Standard deviation of a segment's noise, by its fine and coarse textures and by half and nine
+/// tenths of its residuals, each of which may be kUnknown. Where a codec has left most flat blocks
+/// without noise, the residuals of others still show it. Without a codec half of the residuals end
+/// at 7/8 of what the fine texture tells (measured); where it is more than 6/5 of that, nine tenths
+/// of them tell how strong the noise is.
+EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most) {
+  if (fine == kUnknown) return kUnknown;
+  const int sigma = coarse == kUnknown ? fine : joined_sigma(fine, coarse);
+  if (half == kUnknown) return sigma;
+  const int passing = 5 * (half * 9 / 8 - sigma);  // continuous where half is 6/5 of sigma
+  const int least = most < passing ? most : passing;
+  return sigma > least ? sigma : least;
+}
 
 /// Interpolates unknown segments between known neighbours, and extends the first and last known
 /// one.

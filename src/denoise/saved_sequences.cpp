@@ -18,9 +18,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "states are written as they lie");
 
-constexpr int kStateVersion = 2;
-/// States of this version have no coarse textures, which are the second half of the noise's bytes.
-constexpr int kWithoutCoarse = 1;
+/// The noise's bytes have this version's number of equal parts: fine textures, coarse textures and
+/// residuals. States of earlier versions lack the last ones.
+constexpr int kStateVersion = 3;
 constexpr std::array<const char*, 3> kKinds{"frames", "top-fields", "bottom-fields"};
 
 /// Throws where a plane has the wrong number of samples, of `size` bytes each, or one above `most`.
@@ -94,10 +94,11 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
     const nlohmann::json all = parse_json(state);
     if (all == nlohmann::json::object()) return {};
     const nlohmann::json& version = all.at("version");
-    if (version != kStateVersion && version != kWithoutCoarse) {
-      throw_usage("the state has version " + json_text(version) + ", must be " +
-                  std::to_string(kStateVersion) + " or " + std::to_string(kWithoutCoarse));
+    if (version != 1 && version != 2 && version != kStateVersion) {
+      throw_usage("the state has version " + json_text(version) + ", must be 1 to " +
+                  std::to_string(kStateVersion));
     }
+    const auto parts = version.get<std::size_t>();
     const nlohmann::json size{desc.width, desc.height};
     if (all.at("format") != to_string(desc.format) || all.at("size") != size) {
       throw_usage("the state is of " + json_text(all.at("format")) + " " +
@@ -111,7 +112,7 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
       if (!all.contains(kKinds[i])) continue;
       saved[i] = sequence_of(all.at(kKinds[i]));
       for (SavedSequence::SavedComponent& each : saved[i]->components)
-        if (version == kWithoutCoarse) each.noise.resize(2 * each.noise.size());
+        each.noise.resize(each.noise.size() / parts * kStateVersion + each.noise.size() % parts);
     }
     return saved;
   } catch (const nlohmann::json::exception& error) {
@@ -130,7 +131,8 @@ void check(const SavedSequence& saved, std::span<const ComponentShape> component
     const SavedSequence::SavedComponent& each = saved.components[i];
     check_plane(each.estimate, components[i], sizeof(std::int16_t), kSampleMost);
     check_plane(each.weight, components[i], sizeof(std::uint8_t), kWeights - 1);
-    if (NoiseEstimate noise; !noise.set_bytes(each.noise))
+    const bool alike = each.noise.size() == saved.components[0].noise.size();
+    if (NoiseEstimate noise; !alike || !noise.set_bytes(each.noise))
       throw_usage("the state cannot be read: its noise has the wrong size");
   }
 }

@@ -590,11 +590,13 @@ class DenoiseComparison {
     const denoise::NoiseBlock blocks[2] = {tested_.noise_block(samples_.row(0), samples_.stride()),
                                            plain_.noise_block(samples_.row(0), samples_.stride())};
     expect_same(bytes_of(blocks[0]), bytes_of(blocks[1]), "noise_block", n_);
-    const auto coarse_sums = [this](const Rows& rows) {
-      return bytes_of(
-          rows.coarse_sums(samples_.row(0), samples_.stride(), near_.row(0), near_.stride()));
-    };
-    expect_same(coarse_sums(tested_), coarse_sums(plain_), "coarse_sums", n_);
+    for (const int gain : {0, denoise::kMostGain, -denoise::kMostGain}) {
+      const auto noise_sums = [&](const Rows& rows) {
+        return bytes_of(rows.noise_sums(samples_.row(0), samples_.stride(), blocks[1].level,
+                                        near_.row(0), near_.stride(), gain));
+      };
+      expect_same(noise_sums(tested_), noise_sums(plain_), "noise_sums", n_);
+    }
     const denoise::Taps* const none = nullptr;
     const denoise::Taps* const some = &denoise::taps_of(5);
     const denoise::Taps* const others = &denoise::taps_of(12);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "src/format/layout.h"
 
@@ -95,6 +96,69 @@ void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt199
         at[0] = static_cast<std::uint8_t>(code << format.shift);
         if (format.depth > 8) at[1] = static_cast<std::uint8_t>(code << format.shift >> 8);
       }
+    }
+  }
+}
+
+BlockCodec::BlockCodec(const ImageDesc& desc, Coding coding, double step)
+    : coding_(coding), step_(step), last_(desc) {
+  for (int y = 0; y < desc.height; ++y)
+    std::fill_n(last_.view().row(0, y), desc.width, std::uint8_t{128});
+  for (int u = 0; u < kSide; ++u)
+    for (int x = 0; x < kSide; ++x)
+      cosine_[at(u, x)] = std::sqrt((u == 0 ? 1.0 : 2.0) / kSide) *
+                          std::cos((2 * x + 1) * u * std::numbers::pi / (2 * kSide));
+}
+
+void BlockCodec::code(const ImageView& frame) {
+  for (int y = 0; y + kSide <= frame.desc.height; y += kSide)
+    for (int x = 0; x + kSide <= frame.desc.width; x += kSide)
+      code_block(frame, x, y);
+  if (coding_ == Coding::inter) copy_image(frame, last_.view());
+}
+
+/// Discrete cosine transform (DCT) of a block, or its inverse.
+BlockCodec::Block BlockCodec::transformed(const Block& block, bool inverse) const {
+  const auto basis = [&](int to, int from) {
+    return inverse ? cosine_[at(from, to)] : cosine_[at(to, from)];
+  };
+  Block across{};
+  Block both{};
+  for (int i = 0; i < kSide; ++i)
+    for (int j = 0; j < kSide; ++j)
+      for (int k = 0; k < kSide; ++k)
+        across[at(i, j)] += block[at(i, k)] * basis(j, k);
+  for (int i = 0; i < kSide; ++i)
+    for (int j = 0; j < kSide; ++j)
+      for (int k = 0; k < kSide; ++k)
+        both[at(i, j)] += across[at(k, j)] * basis(i, k);
+  return both;
+}
+
+/// Differences from a frame are rounded towards 0, as encoders do.
+double BlockCodec::quantized(double number, int frequency) const {
+  const bool inter = coding_ == Coding::inter;
+  const double step = inter ? step_ : step_ * (1 + 0.5 * frequency);
+  return std::copysign(step * std::floor(std::abs(number) / step + (inter ? 1.0 / 6 : 0.5)),
+                       number);
+}
+
+void BlockCodec::code_block(const ImageView& frame, int x, int y) const {
+  const ConstImageView last = last_.view();
+  Block block;
+  for (int j = 0; j < kSide; ++j)
+    for (int i = 0; i < kSide; ++i)
+      block[at(j, i)] = frame.row(0, y + j)[x + i] - last.row(0, y + j)[x + i];
+  block = transformed(block, false);
+  for (int j = 0; j < kSide; ++j)
+    for (int i = 0; i < kSide; ++i)
+      block[at(j, i)] = quantized(block[at(j, i)], i + j);
+  block = transformed(block, true);
+  for (int j = 0; j < kSide; ++j) {
+    for (int i = 0; i < kSide; ++i) {
+      const double level = last.row(0, y + j)[x + i] + block[at(j, i)];
+      frame.row(0, y + j)[x + i] =
+          static_cast<std::uint8_t>(std::clamp(std::lround(level), 0L, 255L));
     }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -42,5 +43,37 @@ struct Scene {
 /// deviation 1 comes from `normal` and `random`; no random number is taken with sigma 0.
 void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt19937& random,
                 std::normal_distribution<double>& normal);
+
+/// Reference of a block: the last frame, or none.
+enum class Coding { inter, intra };
+
+/// Lossy codec of gray frames by blocks of 8 x 8. A block is the sum of its reference and of a
+/// quantized cosine transform: small differences from the reference are lost. Blocks that are not
+/// whole stay as they are.
+class BlockCodec {
+ public:
+  /// Makes a codec whose quantizer has steps of so many levels, without a reference larger ones for
+  /// high frequencies.
+  BlockCodec(const ImageDesc& desc, Coding coding, double step);
+
+  /// Replaces the next frame by what a decoder gives.
+  void code(const ImageView& frame);
+
+ private:
+  static constexpr int kSide = 8;
+  using Block = std::array<double, kSide * kSide>;
+
+  static std::size_t at(int row, int column) {
+    return static_cast<std::size_t>(row * kSide + column);
+  }
+  [[nodiscard]] Block transformed(const Block& block, bool inverse) const;
+  [[nodiscard]] double quantized(double number, int frequency) const;
+  void code_block(const ImageView& frame, int x, int y) const;
+
+  Coding coding_;
+  double step_;
+  Image last_;
+  Block cosine_{};
+};
 
 }  // namespace equalux::test

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 namespace equalux::test {
@@ -139,24 +140,41 @@ std::array<int, 2> rest(const Grid& now, const Grid& then, int x, int y, int dx,
   return {solve(yy * xd - xy * yd), solve(xx * yd - xy * xd)};
 }
 
-/// The standard deviation that blocks counted by texture tell, -1 for too few of them.
-int sigma_of(const std::vector<std::int64_t>& counts) {
+/// The standard deviation below which `tenths` of the blocks counted by texture are, -1 for fewer
+/// than `least` of them.
+int sigma_of(const std::vector<std::int64_t>& counts, int tenths, int least) {
   std::int64_t all = 0;
   for (const std::int64_t count : counts)
     all += count;
-  if (all < 24 * 256) return -1;
+  if (all < least * 256) return -1;
   std::int64_t below = 0;
   for (int bin = 0; bin < 192; ++bin) {
     const std::int64_t here = counts[static_cast<std::size_t>(bin)];
-    if (5 * (below + here) >= all) {
+    if (10 * (below + here) >= tenths * all) {
+      const std::int64_t wanted = tenths * all / 10;
       const std::int64_t within =
-          std::min<std::int64_t>(64 * (all / 5 - std::min(below, all / 5)) / here, 63);
+          std::min<std::int64_t>(64 * (wanted - std::min(below, wanted)) / here, 63);
       const std::int64_t texture = ((64 * (8 + bin % 8) + within) << (bin / 8)) / 512;
       return static_cast<int>(std::min<std::int64_t>((texture + 70) / 141, 4096));
     }
     below += here;
   }
   return -1;
+}
+
+/// Sum of the magnitudes of numbers.
+int magnitudes(const std::vector<int>& numbers) {
+  int sum = 0;
+  for (const int number : numbers)
+    sum += std::abs(number);
+  return sum;
+}
+
+/// Numbers less a mean of theirs.
+std::vector<int> less(std::vector<int> numbers, int mean) {
+  for (int& number : numbers)
+    number -= mean;
+  return numbers;
 }
 
 }  // namespace
@@ -166,77 +184,111 @@ int Grid::near(int x, int y) const {
                                      limited(x, 0, columns - 1))];
 }
 
-ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const GridComponent& component,
-                                                     const Grid& samples, Known& known) const {
+void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& component,
+                                    const Grid& samples, bool alone) {
+  Known& known = known_[c];
+  for (auto* textures : {&known.textures, &known.coarse_textures, &known.residuals}) {
+    if (textures->empty()) textures->assign(16, std::vector<std::int64_t>(192));
+    for (auto& level : *textures)
+      for (std::int64_t& count : level)
+        count -= (count + 7) / 8;
+  }
+  for (int y = 0; y + 8 <= samples.rows; y += 8) {
+    if (!alone && (static_cast<std::uint32_t>(y / 8) + pictures_) % 8 != 0) continue;
+    for (int x = 4; x + 8 <= samples.columns; x += 16) {
+      std::vector<int> block;
+      int sum = 0;
+      for (int k = 0; k < 64; ++k) {
+        block.push_back(samples.near(x + k % 8, y + k / 8));
+        sum += block.back();
+      }
+      // Second differences in both directions, over this distance.
+      const auto texture_over = [&](int distance) {
+        int all = 0;
+        for (int j = y + distance; j < y + 8 - distance; ++j) {
+          for (int i = x + distance; i < x + 8 - distance; ++i) {
+            constexpr int kWeights[3] = {1, -2, 1};
+            int second = 0;
+            for (int b = 0; b < 3; ++b)
+              for (int a = 0; a < 3; ++a)
+                second += kWeights[a] * kWeights[b] *
+                          samples.near(i + (a - 1) * distance, j + (b - 1) * distance);
+            all += std::abs(second);
+          }
+        }
+        return all;
+      };
+      const auto level = static_cast<std::size_t>(sum / 64 / 1024);
+      const auto count = [&](std::vector<std::vector<std::int64_t>>& textures, int texture) {
+        const int octave = static_cast<int>(std::floor(std::log2(texture)));
+        const int bin = 8 * octave + (octave >= 3 ? (texture >> (octave - 3)) % 8
+                                                  : (texture << (3 - octave)) % 8);
+        textures[level][static_cast<std::size_t>(bin)] += 256;
+      };
+      const int fine = texture_over(1);
+      if (fine < 451) continue;
+      count(known.textures, fine);
+      if (alone) continue;
+
+      // The estimate, where this picture's vector points, in whole samples and in this light.
+      const Motion v = motion_at(x, y, component);
+      const int then_x = limited(x + ((v.x + 8) >> 4), 0, samples.columns - 8);
+      const int then_y = limited(y + ((v.y + 8) >> 4), 0, samples.rows - 8);
+      std::vector<int> changes;
+      int sum_of_changes = 0;
+      for (int k = 0; k < 64; ++k) {
+        int old = known.estimate.near(then_x + k % 8, then_y + k / 8);
+        if (c == 0) {
+          const int gain = gain_[static_cast<std::size_t>(y / 16 * blocks_x_ + x / 16)];
+          old = limited(old + part(old - 512, gain), 0, kTop);
+        }
+        changes.push_back(block[static_cast<std::size_t>(k)] - old);
+        sum_of_changes += changes.back();
+      }
+      const int certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
+      count(known.coarse_textures,
+            std::max(std::min(texture_over(2) * 159 / 64,
+                              magnitudes(changes) * certainty / 256 * 25 / 8),
+                     1));
+      const int residual =
+          magnitudes(less(changes, static_cast<int>(quotient(sum_of_changes, 64))));
+      const int activity = magnitudes(less(block, sum / 64));
+      if (residual < 2048 || residual < 0.75 * activity) continue;
+      count(known.residuals, std::max(residual * certainty / 256 * 39 / 16, 1));
+    }
+  }
+}
+
+ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples,
+                                                     const Known& known) const {
   std::vector<int> by_segment(16, -1);
   if (params_.noise > 0) {
     std::fill(by_segment.begin(), by_segment.end(),
               static_cast<int>(std::floor(64 * params_.noise + 0.5)));
   } else {
-    for (auto* textures : {&known.textures, &known.coarse_textures}) {
-      if (textures->empty()) textures->assign(16, std::vector<std::int64_t>(192));
-      for (auto& level : *textures)
-        for (std::int64_t& count : level)
-          count -= (count + 7) / 8;
-    }
-    for (int group = 0; group < samples.rows / 8; ++group) {
-      if (pictures_ != 0 && (static_cast<std::uint32_t>(group) + pictures_) % 8 != 0) continue;
-      for (int x = 0; x + 8 <= samples.columns; x += 16) {
-        int sum = 0;
-        for (int j = 8 * group; j < 8 * group + 8; ++j)
-          for (int i = x; i < x + 8; ++i)
-            sum += samples.near(i, j);
-        // Second differences in both directions, over this distance.
-        const auto texture_over = [&](int distance) {
-          int all = 0;
-          for (int j = 8 * group + distance; j < 8 * group + 8 - distance; ++j) {
-            for (int i = x + distance; i < x + 8 - distance; ++i) {
-              constexpr int kWeights[3] = {1, -2, 1};
-              int second = 0;
-              for (int b = 0; b < 3; ++b)
-                for (int a = 0; a < 3; ++a)
-                  second += kWeights[a] * kWeights[b] *
-                            samples.near(i + (a - 1) * distance, j + (b - 1) * distance);
-              all += std::abs(second);
-            }
-          }
-          return all;
-        };
-        const auto level = static_cast<std::size_t>(sum / 64 / 1024);
-        const auto count = [&](std::vector<std::vector<std::int64_t>>& textures, int texture) {
-          const int octave = static_cast<int>(std::floor(std::log2(texture)));
-          const int bin = 8 * octave + (octave >= 3 ? (texture >> (octave - 3)) % 8
-                                                    : (texture << (3 - octave)) % 8);
-          textures[level][static_cast<std::size_t>(bin)] += 256;
-        };
-        const int fine = texture_over(1);
-        if (fine < 451) continue;
-        count(known.textures, fine);
-        if (pictures_ == 0) continue;
-
-        // The estimate, where the last picture's vector points, in whole samples.
-        const Motion v = motion_at(x, 8 * group, component);
-        const int then_x = limited(x + ((v.x + 8) >> 4), 0, samples.columns - 8);
-        const int then_y = limited(8 * group + ((v.y + 8) >> 4), 0, samples.rows - 8);
-        int change = 0;
-        for (int j = 0; j < 8; ++j)
-          for (int i = 0; i < 8; ++i)
-            change += std::abs(samples.near(x + i, 8 * group + j) -
-                               known.estimate.near(then_x + i, then_y + j));
-        const int certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
-        count(known.coarse_textures,
-              std::max(std::min(texture_over(2) * 159 / 64, change * certainty / 256 * 25 / 8), 1));
-      }
-    }
+    int blocks = 0;
+    for (int x = 4; x + 8 <= samples.columns; x += 16)
+      blocks += samples.rows / 8;
+    const int least = limited(blocks / 4, 3, 24);
     for (std::size_t level = 0; level < 16; ++level) {
-      const int fine = sigma_of(known.textures[level]);
-      const int coarse = sigma_of(known.coarse_textures[level]);
+      const int fine = sigma_of(known.textures[level], 2, least);
+      const int coarse = sigma_of(known.coarse_textures[level], 2, least);
+      const int middle = sigma_of(known.residuals[level], 5, least / 3);
+      const int residual = sigma_of(known.residuals[level], 9, least / 3);
       by_segment[level] = fine;
       if (fine >= 0 && coarse >= 0) {
         const int joined =
             std::max(fine, std::min(4 * (coarse - fine), static_cast<int>(1.75 * coarse - fine)));
         by_segment[level] = std::min(joined, 4096);
       }
+      int& sigma = by_segment[level];
+      const auto blocks_of = [](const std::vector<std::int64_t>& counts) {
+        return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+      };
+      const bool share = blocks_of(known.textures[level]) <= 8 * blocks_of(known.residuals[level]);
+      if (fine >= 0 && middle >= 0 && share)
+        sigma = std::max(
+            sigma, std::min(residual, 5 * (static_cast<int>(std::floor(1.125 * middle)) - sigma)));
     }
     std::vector<int> filled = by_segment;
     for (int i = 0; i < 16; ++i) {
@@ -480,13 +532,20 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
   Grid luma_change;
   std::vector<Grid> samples;
   std::vector<Noise> noise;
+  std::vector<bool> counted;
   for (std::size_t c = 0; c < picture.size(); ++c) {
     samples.push_back(picture[c].samples);
     for (int& sample : samples.back().at)
       sample *= unit;
-    noise.push_back(noise_of(picture[c], samples[c], known_[c]));
+    const bool alone = params_.noise == 0 && known_[c].textures.empty();
+    if (alone) count_noise(c, picture[c], samples[c], true);
+    noise.push_back(noise_of(samples[c], known_[c]));
+    counted.push_back(params_.noise == 0 && !alone);
   }
   if (pictures_ != 0) find_motion(samples[0], noise[0]);
+  // With what is known before this picture; the next one uses the counts.
+  for (std::size_t c = 0; c < picture.size(); ++c)
+    if (counted[c]) count_noise(c, picture[c], samples[c], false);
   for (std::size_t c = 0; c < picture.size(); ++c) {
     const Grid& now = samples[c];
     const int w = now.columns;

@@ -53,6 +53,7 @@ class ReferenceDenoiser {
     Grid weight;
     std::vector<std::vector<std::int64_t>> textures;  // counts by level and bin
     std::vector<std::vector<std::int64_t>> coarse_textures;
+    std::vector<std::vector<std::int64_t>> residuals;
   };
   struct Motion {
     int x = 0;  // eighths of a sample
@@ -60,8 +61,9 @@ class ReferenceDenoiser {
     friend bool operator==(const Motion&, const Motion&) = default;
   };
 
-  [[nodiscard]] Noise noise_of(const GridComponent& component, const Grid& samples,
-                               Known& known) const;
+  /// Counts blocks of component `c`: `alone`, all of them without their estimate.
+  void count_noise(std::size_t c, const GridComponent& component, const Grid& samples, bool alone);
+  [[nodiscard]] Noise noise_of(const Grid& samples, const Known& known) const;
   void find_motion(const Grid& luma, const Noise& noise);
   [[nodiscard]] Motion motion_at(int x, int y, const GridComponent& component) const;
 

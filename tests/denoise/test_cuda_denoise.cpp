@@ -256,6 +256,108 @@ TEST_F(CudaDenoise, InFrontOfEqualize) {
   }
 }
 
+/// Blocks that a codec has left without noise, and others; results in place and elsewhere.
+TEST_F(CudaDenoise, NoiseThatACodecHasLeft) {
+  const ImageDesc desc{PixelFormat::gray8, 372, 247};
+  for (const test::Coding coding : {test::Coding::inter, test::Coding::intra}) {
+    for (const double speed : {0.0, 2.3}) {
+      const auto cpu = make_cpu_filter(DenoiseParams{}, {1});
+      const auto cuda = make_cuda_filter(DenoiseParams{});
+      cpu->configure(desc);
+      cuda->configure(desc);
+      test::BlockCodec codec(desc, coding, 5);
+      Image image(desc);
+      DeviceImage device(desc);
+      DeviceImage elsewhere(desc);
+      const auto fill = filled_by({speed, -speed / 2, 4});
+      for (int i = 0; i < 12; ++i) {
+        fill(image.view(), i, 5);
+        codec.code(image.view());
+        device.upload(image.view());
+        FrameContext context;
+        DeviceImage& result = i % 3 == 0 ? device : elsewhere;
+        cpu->submit(image.view(), image.view(), context);
+        cuda->submit(device.view(), result.view(), context);
+        ASSERT_EQ(test::count_differences(image.view(), result.download().view()), 0U) << i;
+        if (i % 5 == 4) {
+          ASSERT_EQ(cpu->save(), cuda->save()) << i;
+        }
+      }
+    }
+  }
+}
+
+/// Kernels of a frame run beside those of the next one.
+TEST_F(CudaDenoise, FramesThatFollowWithoutAWait) {
+  constexpr int kFrames = 8;
+  for (const bool in_place : {false, true}) {
+    for (const int width : {1280, 330}) {
+      const ImageDesc desc{PixelFormat::nv12, width, 270};
+      SCOPED_TRACE(name_of(desc) + (in_place ? " in place" : ""));
+      const auto cpu = make_cpu_filter(DenoiseParams{}, {1});
+      const auto cuda = make_cuda_filter(DenoiseParams{});
+      cpu->configure(desc);
+      cuda->configure(desc);
+      const auto fill = filled_by({1.4, 0.6, 3});
+      std::vector<Image> expected;
+      std::vector<DeviceImage> frames;
+      std::vector<DeviceImage> results;
+      FrameContext context;
+      for (int i = 0; i < kFrames; ++i) {
+        expected.emplace_back(desc);
+        frames.emplace_back(desc);
+        results.emplace_back(desc);
+        fill(expected.back().view(), i, 5);
+        frames.back().upload(expected.back().view());
+        cpu->submit(expected.back().view(), expected.back().view(), context);
+      }
+      for (std::size_t i = 0; i < kFrames; ++i)
+        cuda->submit(frames[i].view(), in_place ? frames[i].view() : results[i].view(), context);
+      for (std::size_t i = 0; i < kFrames; ++i) {
+        DeviceImage& result = in_place ? frames[i] : results[i];
+        ASSERT_EQ(test::count_differences(expected[i].view(), result.download().view()), 0U) << i;
+      }
+      ASSERT_EQ(cpu->save(), cuda->save());
+    }
+  }
+}
+
+/// Counts that the next picture has not used yet are saved, kept while the noise is given, and
+/// dropped by a reset, by a loaded state and by a change between frames and fields.
+TEST_F(CudaDenoise, CountsThatWaitForTheNextPicture) {
+  const ImageDesc desc{PixelFormat::nv12, 260, 140};
+  const auto cpu = make_cpu_filter(DenoiseParams{}, {1});
+  const auto cuda = make_cuda_filter(DenoiseParams{});
+  Image image(desc);
+  DeviceImage device(desc);
+  const auto fill = filled_by({0.4, 0.1, 3});
+  FrameContext context;
+  std::string early;
+  for (auto* filter : {cpu.get(), cuda.get()})
+    filter->configure(desc);
+  for (int i = 0; i < 30; ++i) {
+    SCOPED_TRACE("frame " + std::to_string(i));
+    for (auto* filter : {cpu.get(), cuda.get()}) {
+      if (i == 4 || i == 19) {
+        EXPECT_TRUE(filter->update({{"noise", "2"}}));
+      }
+      if (i == 7 || i == 22) {
+        EXPECT_TRUE(filter->update({{"noise", "0"}}));
+      }
+      if (i == 10 || i == 19) filter->reset();
+      if (i == 14) filter->load(early);
+    }
+    context.field_order = i < 26 ? FieldOrder::progressive : FieldOrder::top_first;
+    fill(image.view(), i, 5);
+    device.upload(image.view());
+    cpu->submit(image.view(), image.view(), context);
+    cuda->submit(device.view(), device.view(), context);
+    ASSERT_EQ(test::count_differences(image.view(), device.download().view()), 0U);
+    ASSERT_EQ(cpu->save(), cuda->save());
+    if (i == 3) early = cuda->save();
+  }
+}
+
 /// The noise is given in the first frames, and found later.
 TEST_F(CudaDenoise, NoiseThatIsFoundLater) {
   Pair pair({1, 24, 0.6, 2}, {PixelFormat::i420, 260, 140}, showing({0, 0}));

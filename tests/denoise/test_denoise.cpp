@@ -248,21 +248,55 @@ std::unique_ptr<Filter> after_one_frame(const ImageDesc& desc, Scene scene) {
   return filter;
 }
 
-/// States of version 1 have no coarse textures, and no frame has given any after the first picture.
-TEST(Denoise, AStateOfTheVersionBeforeIsRead) {
+/// States of version 1 have no coarse textures, those of version 2 no residuals, and no frame has
+/// given any after the first picture.
+TEST(Denoise, StatesOfTheVersionsBeforeAreRead) {
   const auto filter = after_one_frame({PixelFormat::i420, 83, 57}, {0.8, 0.3, 3});
   const std::string state = filter->save();
-  nlohmann::json old = nlohmann::json::parse(state);
-  old["version"] = 1;
-  for (nlohmann::json& component : old["frames"]["components"]) {
-    std::optional<std::string> noise = base64_bytes(component["noise"].get<std::string>());
-    ASSERT_TRUE(noise);
-    noise->resize(noise->size() / 2);
-    component["noise"] = base64_text(*noise);
+  for (const std::size_t version : {1, 2}) {
+    nlohmann::json old = nlohmann::json::parse(state);
+    old["version"] = version;
+    for (nlohmann::json& component : old["frames"]["components"]) {
+      std::optional<std::string> noise = base64_bytes(component["noise"].get<std::string>());
+      ASSERT_TRUE(noise);
+      noise->resize(noise->size() / 3 * version);
+      component["noise"] = base64_text(*noise);
+    }
+    filter->reset();
+    filter->load(old.dump());
+    EXPECT_EQ(filter->save(), state) << version;
   }
-  filter->reset();
-  filter->load(old.dump());
-  EXPECT_EQ(filter->save(), state);
+}
+
+/// Frames whose noise is given leave it to be measured, also where a state is saved between them.
+TEST(Denoise, NoiseThatIsNoLongerGivenIsMeasuredBeforeItIsUsed) {
+  const ImageDesc desc{PixelFormat::i420, 98, 66};
+  DenoiseParams params;
+  params.noise = 2;
+  const auto filter = make_cpu_filter(params, {1});
+  filter->configure(desc);
+  test::ReferenceDenoiser reference(params);
+  Scene scene(0.4, 0, 3);
+  Image frame(desc);
+  FrameContext context;
+  for (int i = 0; i < 8; ++i) {
+    if (i == 2) {
+      const std::string state = filter->save();
+      filter->reset();
+      filter->load(state);
+      EXPECT_EQ(filter->save(), state);
+    }
+    for (const auto& [at, noise] : {std::pair(3, "0"), {5, "2"}, {6, "0"}}) {
+      if (i != at) continue;
+      EXPECT_TRUE(filter->update({{"noise", noise}}));
+      params.noise = *noise - '0';
+      reference.set_params(params);
+    }
+    scene.next(frame.view());
+    const auto expected = reference.process(grids_of(frame.view()), 8);
+    filter->submit(frame.view(), frame.view(), context);
+    ASSERT_EQ(count_wrong(expected, frame.view()), 0) << i;
+  }
 }
 
 TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
@@ -286,9 +320,10 @@ TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
     return text.replace(at, from.size(), to);
   };
   refused("[]", "state");
-  refused("{\"version\":2}", "state cannot be read: key 'format' not found; must be of a filter");
-  refused(with("\"version\":2", "\"version\":1"), "its noise has the wrong size");
-  refused(with("\"version\":2", "\"version\":3"), "version 3, must be 2 or 1");
+  refused("{\"version\":3}", "state cannot be read: key 'format' not found; must be of a filter");
+  refused(with("\"version\":3", "\"version\":2"), "its noise has the wrong size");
+  refused(with("\"version\":3", "\"version\":1"), "its noise has the wrong size");
+  refused(with("\"version\":3", "\"version\":4"), "version 4, must be 1 to 3");
   refused(with("[20,20]", "[20,21]"), "must be of \"gray8\" [20,20]");
   refused(with("\"estimate\":\"", "\"estimate\":\"AAAA"), "wrong size");
   refused(with("\"estimate\":\"", "\"estimate\":\"!"), "base64");
@@ -324,14 +359,14 @@ TEST(Denoise, BottomFieldsOfFramesOfOneRowAreRefused) {
 }
 
 TEST(Denoise, ADamagedStatesNoiseIsNoMoreThanTheOptionMayBe) {
-  denoise::NoiseEstimate noise;
+  denoise::NoiseEstimate noise(64, 64);
   // Every count in the bins of textures that no frame has.
-  std::string bytes(noise.bytes().size(), '\0');
   const std::size_t segment = sizeof(std::uint32_t) * denoise::kTextureBins;
+  std::string bytes(denoise::kTextureRows * segment, '\0');
   for (std::size_t i = segment; i <= bytes.size(); i += segment)
     bytes[i - 2] = 1;
   ASSERT_TRUE(noise.set_bytes(bytes));
-  const denoise::NoiseCurves curves = noise.finish_frame();
+  const denoise::NoiseCurves& curves = noise.curves();
   for (int level = 0; level <= denoise::kSampleMost; ++level) {
     ASSERT_EQ(curves.sigma.at(level), 64 * denoise::kLevel);
     ASSERT_EQ(curves.inverse.at(level), 16);
@@ -378,6 +413,91 @@ TEST(Denoise, NoiseThatNeighboursShareFalls) {
   }
 }
 
+/// Standard deviation of luma's noise at a level of 8 bits that a filter has measured, in such
+/// levels.
+double measured_sigma(const Filter& filter, const ImageDesc& desc, int level) {
+  const nlohmann::json state = nlohmann::json::parse(filter.save());
+  denoise::NoiseEstimate noise(desc.width, desc.height);
+  EXPECT_TRUE(
+      noise.set_bytes(*base64_bytes(state["frames"]["components"][0]["noise"].get<std::string>())));
+  return noise.curves().sigma.at(level * denoise::kLevel) / static_cast<double>(denoise::kLevel);
+}
+
+TEST(Denoise, WhiteNoiseIsMeasuredAsItIs) {
+  for (const ImageDesc& desc :
+       {ImageDesc{PixelFormat::gray8, 384, 256}, ImageDesc{PixelFormat::gray8, 64, 48}}) {
+    for (const double sigma : {1.0, 3.0, 8.0}) {
+      const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+      filter->configure(desc);
+      std::mt19937 random(9);
+      std::normal_distribution<double> noise(120, sigma);
+      Image frame(desc);
+      FrameContext context;
+      for (int i = 0; i < 30; ++i) {
+        for (int y = 0; y < desc.height; ++y)
+          for (int x = 0; x < desc.width; ++x)
+            frame.view().row(0, y)[x] = static_cast<std::uint8_t>(std::lround(noise(random)));
+        filter->submit(frame.view(), frame.view(), context);
+      }
+      const double share = measured_sigma(*filter, desc, 120) / sigma;
+      EXPECT_NEAR(share, 1, desc.width == 64 ? 0.15 : 0.07) << desc.width << " " << sigma;
+    }
+  }
+}
+
+TEST(Denoise, NoiseThatACodecHasLeftEqualsTheDefinition) {
+  const ImageDesc desc{PixelFormat::gray8, 178, 117};
+  for (const bool inter : {false, true}) {
+    for (const double speed : {0.0, 2.3}) {
+      test::BlockCodec codec(desc, inter ? test::Coding::inter : test::Coding::intra, 4);
+      const auto filter = make_cpu_filter(DenoiseParams{}, {2});
+      filter->configure(desc);
+      test::ReferenceDenoiser reference({});
+      Scene scene(speed, -speed / 2, 4);
+      Image frame(desc);
+      FrameContext context;
+      for (int i = 0; i < 9; ++i) {
+        scene.next(frame.view());
+        codec.code(frame.view());
+        const auto expected = reference.process(grids_of(frame.view()), 8);
+        filter->submit(frame.view(), frame.view(), context);
+        ASSERT_EQ(count_wrong(expected, frame.view()), 0) << i;
+      }
+    }
+  }
+}
+
+/// A codec leaves no noise in most flat blocks, and the others must still show how much there is.
+TEST(Denoise, NoiseThatACodecHasLeftFalls) {
+  const ImageDesc desc{PixelFormat::gray8, 384, 256};
+  for (const bool inter : {false, true}) {
+    test::BlockCodec codec(desc, inter ? test::Coding::inter : test::Coding::intra, inter ? 9 : 4);
+    const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+    filter->configure(desc);
+    std::mt19937 random(5);
+    std::normal_distribution<double> noise(0, 3);
+    Image in(desc);
+    Image out(desc);
+    Image wanted(desc);
+    FrameContext context;
+    for (int i = 0; i < 30; ++i) {
+      // Flat on the left, structure on the right.
+      for (int y = 0; y < desc.height; ++y) {
+        for (int x = 0; x < desc.width; ++x) {
+          const double level =
+              60 + 0.03 * y + (x < desc.width / 2 ? 0 : 14 * std::sin(x / 5.0) * std::cos(y / 7.0));
+          wanted.view().row(0, y)[x] = static_cast<std::uint8_t>(std::lround(level));
+          in.view().row(0, y)[x] = static_cast<std::uint8_t>(std::lround(level + noise(random)));
+        }
+      }
+      codec.code(in.view());
+      filter->submit(in.view(), out.view(), context);
+      if (i < 20) continue;
+      EXPECT_LT(rms(out.view(), wanted.view()), 0.7 * rms(in.view(), wanted.view())) << i;
+    }
+  }
+}
+
 TEST(Denoise, NoiseOfPannedScenesFallsByHalfWithoutABlur) {
   const ImageDesc desc{PixelFormat::i420, 192, 128};
   filter_scene({}, Scene(1.5, 0.6, 3), Scene(1.5, 0.6, 3), desc, 20,
@@ -394,6 +514,32 @@ TEST(Denoise, CleanFramesStayAsTheyAre) {
                  [](int i, const auto& in, const auto& out, const auto&) {
                    EXPECT_LT(rms(out, in), 0.3) << i;
                  });
+  }
+}
+
+/// Clean content that no vector follows differs from the estimate as noise does, but in few blocks.
+TEST(Denoise, CleanContentThatComesAndGoesIsNoNoise) {
+  const ImageDesc desc{PixelFormat::gray8, 384, 256};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  std::mt19937 random(3);
+  Image frame(desc);
+  Image out(desc);
+  FrameContext context;
+  for (int i = 0; i < 20; ++i) {
+    const int left = static_cast<int>(random() % 352);
+    const int top = static_cast<int>(random() % 224);
+    for (int y = 0; y < desc.height; ++y) {
+      for (int x = 0; x < desc.width; ++x) {
+        const bool inside = x >= left && x < left + 64 && y >= top && y < top + 64;
+        const double still = 56 + 2.4 * std::sin(x / 2.0) * std::cos(y / 2.5);
+        const double sparkling = 50 + static_cast<int>(random() % 13);
+        frame.view().row(0, y)[x] =
+            static_cast<std::uint8_t>(std::lround(inside ? sparkling : still));
+      }
+    }
+    filter->submit(frame.view(), out.view(), context);
+    EXPECT_LT(rms(out.view(), frame.view()), 0.3) << i;
   }
 }
 

@@ -173,10 +173,18 @@ TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
     for (int y = 0; seed == 3 && y < kNoiseBlock; ++y)
       for (int x = -2; x < kNoiseBlock + 2; ++x)
         samples.row(y)[x] = static_cast<std::int16_t>((x / 2 + y / 2) % 2 == 0 ? kSampleMost : 0);
-    const CoarseSums b =
-        fast.coarse_sums(samples.row(), samples.stride(), then.row(), then.stride());
-    EXPECT_EQ(b.spread, block_spread(samples.row(), samples.stride()));
-    EXPECT_EQ(b.change, block_change(samples.row(), samples.stride(), then.row(), then.stride()));
+    for (const int gain : {0, 1, -300, kMostGain, -kMostGain}) {
+      const int level = block_level(samples.row(), samples.stride());
+      const auto sums = [&](const DenoiseRows& rows) {
+        return rows.noise_sums(samples.row(), samples.stride(), level, then.row(), then.stride(),
+                               gain);
+      };
+      const NoiseSums b = sums(fast);
+      const NoiseSums c = sums(plain);
+      EXPECT_EQ(std::tie(b.spread, b.change, b.residual, b.activity),
+                std::tie(c.spread, c.change, c.residual, c.activity));
+      EXPECT_EQ(c.spread, block_spread(samples.row(), samples.stride()));
+    }
   }
   for (const int n : kWidths) {
     Samples16 samples(2 * n, 2, 0, kSampleMost, 4);

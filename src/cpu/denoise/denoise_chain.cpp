@@ -42,7 +42,8 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
       words_(words),
       out_words_(out_words),
       motion_(components[0].columns, components[0].rows, executor, loops),
-      noise_(components.size()) {
+      noise_(components.size()),
+      counted_(components.size()) {
   const int widest = components[0].columns;
   for (const ComponentShape& each : components) {
     const bool is_first = known_.empty();
@@ -50,7 +51,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
     for (std::vector<Knowledge>* list : {&known_, &spare_}) {
       list->push_back({Plane<std::int16_t>(each.columns, each.rows, beyond),
                        Plane<std::uint8_t>(each.columns, each.rows),
-                       {}});
+                       NoiseEstimate(each.columns, each.rows)});
     }
     if (executor.threads() > 1) {
       const int rows = kShares * executor.threads() * kSeamRows;
@@ -82,8 +83,8 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
 void PictureSequence::reset() {
   pictures_ = 0;
   std::fill(field_.vectors.begin(), field_.vectors.end(), Vector{});
-  for (Knowledge& each : known_)
-    each.noise = {};
+  for (std::size_t c = 0; c < components_.size(); ++c)
+    known_[c].noise = NoiseEstimate(components_[c].columns, components_[c].rows);
 }
 
 int PictureSequence::side(std::size_t component) const {
@@ -109,6 +110,9 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
     motion_.search(load_luma, known_[0].estimate, known_[0].weight, noise_[0].sigma, field_);
   }
   clock.lap("motion");
+  for (std::size_t c = 0; c < components_.size(); ++c)
+    if (counted_[c] != 0) count_noise(picture, c);
+  clock.lap("noise");
   if (pictures_ == 0) {
     start(picture);
   } else {
@@ -119,39 +123,71 @@ void PictureSequence::process(std::span<const Samples<const std::uint8_t>> in,
   if (pictures_ == 0) pictures_ = 1;  // 0 means no state
 }
 
-/// Measures the noise of a component, and halves luma. Its rows are loaded again where they are
-/// needed: that takes less time than to store all of them and to read them from memory.
+/// Halves luma, and measures the noise of all rows of a component where none is known. Its rows are
+/// loaded again where they are needed: that takes less time than to store all of them and to read
+/// them from memory.
 void PictureSequence::halve_and_measure(const Picture& picture, std::size_t component) {
   static_assert(kNoiseBlock == MotionSearch::kUnit);
   const int height = components_[component].rows;
+  NoiseEstimate& noise = known_[component].noise;
   const bool measured = picture.params.noise == 0;
+  const bool alone = measured && !noise.known();
+  counted_[component] = measured && !alone ? 1 : 0;
   const int units = (height + kNoiseBlock - 1) / kNoiseBlock;
   executor_.for_rows(units, [&](int begin, int end, int slot) {
     Scratch& scratch = scratch_[count_of(slot)];
     Plane<std::int16_t>& samples = scratch.components[component].samples;
     for (int unit = begin; unit < end; ++unit) {
       const int first = unit * kNoiseBlock;
-      const bool counts =
-          measured && is_noise_turn(unit, pictures_) && first + kNoiseBlock <= height;
+      const bool counts = alone && first + kNoiseBlock <= height;
       if (component != 0 && !counts) continue;
-      for (int k = 0; k < kNoiseBlock; ++k) {
-        load_row(picture, component, std::min(first + k, height - 1), samples.row(k));
-        samples.pad(k);
-      }
+      load_unit(picture, component, first, samples);
       if (component == 0) motion_.shrink_luma(samples, unit);
       if (counts) count_blocks(component, first, samples, scratch.noise);
     }
   });
-  if (!measured) {
-    noise_[component] = constant_noise(static_cast<int>(picture.params.noise * kLevel + 0.5));
-    return;
-  }
+  if (alone) finish_noise(component);
+  noise_[component] = measured
+                          ? noise.curves()
+                          : constant_noise(static_cast<int>(picture.params.noise * kLevel + 0.5));
+}
+
+/// Counts the noise of a component's rows of blocks whose turn it is, beside what is known along
+/// the vectors of the picture. The next picture's curves are made from them.
+void PictureSequence::count_noise(const Picture& picture, std::size_t component) {
+  const auto turns = static_cast<int>(kNoiseTurns);
+  const int first = (turns - static_cast<int>(pictures_ % kNoiseTurns)) % turns;
+  const int units = components_[component].rows / kNoiseBlock;
+  const int counted = units <= first ? 0 : (units - first - 1) / turns + 1;
+  executor_.for_rows(counted, [&](int begin, int end, int slot) {
+    Scratch& scratch = scratch_[count_of(slot)];
+    Plane<std::int16_t>& samples = scratch.components[component].samples;
+    for (int i = begin; i < end; ++i) {
+      const int y = (first + i * turns) * kNoiseBlock;
+      load_unit(picture, component, y, samples);
+      count_blocks(component, y, samples, scratch.noise);
+    }
+  });
+  finish_noise(component);
+}
+
+/// Makes curves of what threads have counted.
+void PictureSequence::finish_noise(std::size_t component) {
   NoiseEstimate& noise = known_[component].noise;
   for (Scratch& each : scratch_) {
     noise.add(each.noise);
     each.noise.clear();
   }
-  noise_[component] = noise.finish_frame();
+  noise.finish_frame();
+}
+
+/// Loads the kNoiseBlock rows from row y of a component on, with which `rows` then begins.
+void PictureSequence::load_unit(const Picture& picture, std::size_t component, int y,
+                                Plane<std::int16_t>& rows) const {
+  for (int k = 0; k < kNoiseBlock; ++k) {
+    load_row(picture, component, std::min(y + k, components_[component].rows - 1), rows.row(k));
+    rows.pad(k);
+  }
 }
 
 /// Loads row y of a component.
@@ -162,32 +198,32 @@ void PictureSequence::load_row(const Picture& picture, std::size_t component, in
               count_of(components_[component].columns), out);
 }
 
-/// Counts the noise blocks from row y of a component on, with which `rows` begins.
+/// Counts the noise blocks from row y of a component on, with which `rows` begins: alone, or beside
+/// what is known where the picture's vectors point, in its light.
 void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std::int16_t>& rows,
                                    NoiseEstimate& noise) const {
-  for (int x = 0; x + kNoiseBlock <= components_[component].columns; x += 2 * kNoiseBlock) {
+  const ComponentShape& at = components_[component];
+  const Knowledge& known = known_[component];
+  for (int i = 0; i < noise_blocks_across(at.columns); ++i) {
+    const int x = kNoiseLeft + i * kNoiseStep;
     const std::int16_t* const first = rows.row(0) + x;
     const NoiseBlock block = loops_.noise_block(first, rows.stride());
     if (!NoiseEstimate::counts(block)) continue;
     noise.add(block);
-    if (pictures_ != 0)
-      noise.add_coarse(block.level, coarse_of(component, x, y, first, rows.stride()));
+    if (counted_[component] == 0) continue;
+    const int column = (x << at.shift_x) / kBlock;
+    const int row = (y << at.shift_y) / kBlock;
+    const Vector vector = field_.at(column, row);
+    const int gain = component == 0 ? field_.gains_of(row)[count_of(column)] : 0;
+    const int then_x = block_before(x, phases_of(vector.x, at.shift_x), at.columns);
+    const int then_y = block_before(y, phases_of(vector.y, at.shift_y), at.rows);
+    const NoiseSums sums =
+        loops_.noise_sums(first, rows.stride(), block.level, known.estimate.row(then_y) + then_x,
+                          known.estimate.stride(), gain);
+    const std::uint8_t weight =
+        known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
+    noise.add(block, sums, weight_tables().certainty[weight]);
   }
-}
-
-/// Coarse texture of the noise block at (x, y), with the estimate where the last picture's motion
-/// points.
-int PictureSequence::coarse_of(std::size_t component, int x, int y, const std::int16_t* block,
-                               std::ptrdiff_t stride) const {
-  const ComponentShape& at = components_[component];
-  const Knowledge& known = known_[component];
-  const Vector vector = field_.at((x << at.shift_x) / kBlock, (y << at.shift_y) / kBlock);
-  const int then_x = block_before(x, phases_of(vector.x, at.shift_x), at.columns);
-  const int then_y = block_before(y, phases_of(vector.y, at.shift_y), at.rows);
-  const CoarseSums sums = loops_.coarse_sums(block, stride, known.estimate.row(then_y) + then_x,
-                                             known.estimate.stride());
-  const std::uint8_t weight = known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
-  return coarse_texture(sums.spread, sums.change, weight_tables().certainty[weight]);
 }
 
 /// Starts from the first picture.

@@ -87,10 +87,12 @@ class PictureSequence {
   [[nodiscard]] int block_rows() const;
   void halve_and_measure(const Picture& picture, std::size_t component);
   void load_row(const Picture& picture, std::size_t component, int y, std::int16_t* out) const;
+  void load_unit(const Picture& picture, std::size_t component, int y,
+                 Plane<std::int16_t>& rows) const;
+  void count_noise(const Picture& picture, std::size_t component);
+  void finish_noise(std::size_t component);
   void count_blocks(std::size_t component, int y, const Plane<std::int16_t>& rows,
                     NoiseEstimate& noise) const;
-  [[nodiscard]] int coarse_of(std::size_t component, int x, int y, const std::int16_t* block,
-                              std::ptrdiff_t stride) const;
   void start(const Picture& picture);
   void go_on(const Picture& picture);
   void estimate(const Picture& picture, int begin, int end, Scratch& scratch);
@@ -124,10 +126,11 @@ class PictureSequence {
   std::vector<int> seam_of_;         // by row of blocks: number of its seam
   bool in_place_ = false;            // the present picture changes known_
   std::vector<NoiseCurves> noise_;
-  std::vector<Scratch> scratch_;      // one for each thread
-  std::vector<std::uint8_t> seams_;   // by row of blocks: 1 where a thread's share began
-  std::vector<std::uint8_t> moves_;   // by row of blocks: 1 where a block has a vector
-  std::vector<std::uint8_t> lights_;  // by row of blocks: 1 where a block has a gain
+  std::vector<std::uint8_t> counted_;  // by component: 1 where noise is counted beside the estimate
+  std::vector<Scratch> scratch_;       // one for each thread
+  std::vector<std::uint8_t> seams_;    // by row of blocks: 1 where a thread's share began
+  std::vector<std::uint8_t> moves_;    // by row of blocks: 1 where a block has a vector
+  std::vector<std::uint8_t> lights_;   // by row of blocks: 1 where a block has a gain
   std::uint32_t pictures_ = 0;
 };
 

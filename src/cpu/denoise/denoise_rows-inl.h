@@ -385,17 +385,34 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
   }
 }
 
-/// Columns of second differences are the lower four lanes; they need 32 bits along y only.
-CoarseSums coarse_sums(const std::int16_t* first, std::ptrdiff_t stride, const std::int16_t* then,
-                       std::ptrdiff_t then_stride) {
+/// Columns of second differences are the lower four lanes; they need 32 bits along y only. Changes
+/// stay in registers until their mean is known.
+NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int level,
+                        const std::int16_t* then, std::ptrdiff_t then_stride, int gain) {
   const hn::CappedTag<std::int16_t, kNoiseBlock> d;
   const hn::RepartitionToWide<decltype(d)> d32;
   const hn::Half<decltype(d)> half;
   if constexpr (hn::MaxLanes(d) < kNoiseBlock) {
-    return scalar_denoise_rows().coarse_sums(first, stride, then, then_stride);
+    return scalar_denoise_rows().noise_sums(first, stride, level, then, then_stride, gain);
   } else {
-    auto change = hn::Zero(d32);
-    auto more = change;
+    const auto set16 = [&](int number)
+                           HWY_ATTR { return hn::Set(d, static_cast<std::int16_t>(number)); };
+    const auto one = set16(1);
+    auto sum = hn::Zero(d32);
+    auto change = sum;
+    auto residual = sum;
+    auto activity = sum;
+    auto more = sum;  // second accumulator of Highway's pairwise sums, used on some targets
+    const auto add = [&](auto numbers, auto& to) HWY_ATTR {
+      to = hn::ReorderWidenMulAccumulate(d32, numbers, one, to, more);
+    };
+    // Each sum has an end of its own, with what `more` has of it.
+    const auto all = [&](auto& numbers) HWY_ATTR {
+      const int total = hn::GetLane(hn::SumOfLanes(d32, hn::Add(numbers, more)));
+      more = hn::Zero(d32);
+      return total;
+    };
+    hn::Vec<decltype(d)> changes[kNoiseBlock];
     hn::Vec<decltype(d32)> second[kNoiseBlock];
     for (int y = 0; y < kNoiseBlock; ++y) {
       const std::int16_t* const row = first + y * stride;
@@ -403,16 +420,28 @@ CoarseSums coarse_sums(const std::int16_t* first, std::ptrdiff_t stride, const s
       const auto middle = hn::LoadU(d, row + 2);
       const auto across = hn::Add(hn::Sub(here, middle), hn::Sub(hn::LoadU(d, row + 4), middle));
       second[y] = hn::PromoteTo(d32, hn::LowerHalf(half, across));
-      const auto changed = hn::Abs(hn::Sub(here, hn::LoadU(d, then + y * then_stride)));
-      change = hn::ReorderWidenMulAccumulate(d32, changed, hn::Set(d, 1), change, more);
+      const auto old = hn::LoadU(d, then + y * then_stride);
+      const auto light = hn::MulFixedPoint15(hn::Sub(old, set16(kDark)), set16(gain));
+      const auto lit = hn::Max(hn::Min(hn::Add(old, light), set16(kSampleMost)), hn::Zero(d));
+      changes[y] = hn::Sub(here, lit);
+      add(changes[y], sum);
     }
+    const auto mean = set16(mean_change(all(sum)));
+    for (int y = 0; y < kNoiseBlock; ++y)
+      add(hn::Abs(changes[y]), change);
+    const int all_change = all(change);
+    for (int y = 0; y < kNoiseBlock; ++y)
+      add(hn::Abs(hn::Sub(changes[y], mean)), residual);
+    const int all_residual = all(residual);
+    for (int y = 0; y < kNoiseBlock; ++y)
+      add(hn::Abs(hn::Sub(hn::LoadU(d, first + y * stride), set16(level))), activity);
+    const int all_activity = all(activity);
     auto spread = hn::Zero(d32);
     for (int y = 2; y + 2 < kNoiseBlock; ++y) {
       spread = hn::Add(spread, hn::Abs(hn::Sub(hn::Sub(second[y - 2], second[y]),
                                                hn::Sub(second[y], second[y + 2]))));
     }
-    return {hn::GetLane(hn::SumOfLanes(d32, spread)),
-            hn::GetLane(hn::SumOfLanes(d32, hn::Add(change, more)))};
+    return {hn::GetLane(hn::SumOfLanes(d32, spread)), all_change, all_residual, all_activity};
   }
 }
 
@@ -1048,7 +1077,7 @@ DenoiseRows target_denoise_rows() {
           load,
           store,
           noise_block,
-          coarse_sums,
+          sums_of_block,
           halve,
           copy_rows,
           difference,

@@ -63,10 +63,9 @@ struct DenoiseRows {
 
   /// Returns block_level() and block_texture(); reads two samples to the right of the block.
   NoiseBlock (*noise_block)(const std::int16_t* first, std::ptrdiff_t stride);
-  /// Returns block_spread() of a block, and its block_change() from the block at `then`; reads four
-  /// samples to the right of the first.
-  CoarseSums (*coarse_sums)(const std::int16_t* first, std::ptrdiff_t stride,
-                            const std::int16_t* then, std::ptrdiff_t then_stride);
+  /// Returns noise_sums() of a block; reads four samples to the right of it.
+  NoiseSums (*noise_sums)(const std::int16_t* first, std::ptrdiff_t stride, int level,
+                          const std::int16_t* then, std::ptrdiff_t then_stride, int gain);
   /// Halves a plane: n means of 2 x 2 samples, rounded half up.
   void (*halve)(const std::int16_t* above, const std::int16_t* below, std::size_t n,
                 std::int16_t* out);

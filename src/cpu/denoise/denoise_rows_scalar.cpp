@@ -41,9 +41,9 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
   return {block_level(first, stride), block_texture(first, stride)};
 }
 
-CoarseSums coarse_sums(const std::int16_t* first, std::ptrdiff_t stride, const std::int16_t* then,
-                       std::ptrdiff_t then_stride) {
-  return {block_spread(first, stride), block_change(first, stride, then, then_stride)};
+NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int level,
+                        const std::int16_t* then, std::ptrdiff_t then_stride, int gain) {
+  return noise_sums(first, stride, level, then, then_stride, gain);
 }
 
 void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
@@ -223,7 +223,7 @@ void blend(const std::int16_t* sample, int strength, std::size_t n, std::int16_t
 
 const DenoiseRows& scalar_denoise_rows() {
   static const DenoiseRows rows{
-      kScalarTarget, load,        store,        noise_block, coarse_sums,
+      kScalarTarget, load,        store,        noise_block, sums_of_block,
       halve,         copy_rows,   difference,   differences, moved_differences,
       slopes,        interpolate, move_weights, lighten,     deviations,
       changes,       join,        update,       smooth,      blend};
