@@ -140,7 +140,7 @@ __device__ __forceinline__ void count_beside_estimate(const DenoisePicture& pict
   const int certainty = picture.tables->weights.certainty[weight];
   count(*component.noise, 0, segment, texture);
   count(*component.noise, 1, segment, denoise::coarse_texture(spread, change, certainty));
-  if (denoise::is_noisy(residual, activity))
+  if (denoise::is_noisy(change, residual, activity))
     count(*component.noise, 2, segment, denoise::residual_texture(residual, certainty));
 }
 

@@ -131,7 +131,7 @@ class NoiseEstimate {
       ++counts_[row * kSegments + segment][static_cast<std::size_t>(texture_bin(texture))];
     };
     count(1, coarse_texture(sums.spread, sums.change, certainty));
-    if (is_noisy(sums.residual, sums.activity))
+    if (is_noisy(sums.change, sums.residual, sums.activity))
       count(2, residual_texture(sums.residual, certainty));
   }
   /// Ends a frame: the counts of earlier ones decay, and curves() are those of all blocks so far.

@@ -246,14 +246,14 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
         sum_of_changes += changes.back();
       }
       const int certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
-      count(known.coarse_textures,
-            std::max(std::min(texture_over(2) * 159 / 64,
-                              magnitudes(changes) * certainty / 256 * 25 / 8),
-                     1));
+      const int change = magnitudes(changes);
+      count(
+          known.coarse_textures,
+          std::max(std::min(texture_over(2) * 159 / 64, change * certainty / 256 * 25 / 8), 1));
       const int residual =
           magnitudes(less(changes, static_cast<int>(quotient(sum_of_changes, 64))));
       const int activity = magnitudes(less(block, sum / 64));
-      if (residual < 2048 || residual < 0.75 * activity) continue;
+      if (residual < 2048 || residual < 0.75 * std::max(activity, change)) continue;
       count(known.residuals, std::max(residual * certainty / 256 * 39 / 16, 1));
     }
   }
