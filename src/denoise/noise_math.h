@@ -73,10 +73,10 @@ EQUALUX_HD int residual_texture(int residual, int certainty) {
 /// Returns true where what changes in a block is most of what the block shows: noise, and not the
 /// structure of the picture, which the estimate has, too. Blocks that a codec has skipped or left
 /// without a residual change by less than half an 8-bit level and do not count. Nor do blocks whose
-/// mean has changed by more than about 0.8 sigma, such as those behind a cut: noise changes the mean
-/// of a block by an eighth of sigma. `change` is the sum of magnitudes of the block's differences
-/// from the estimate, `residual` that less their mean, and `activity` that of the block's samples
-/// less theirs.
+/// mean has changed by more than about 0.8 sigma, such as those behind a cut: noise changes the
+/// mean of a block by an eighth of sigma. `change` is the sum of magnitudes of the block's
+/// differences from the estimate, `residual` that less their mean, and `activity` that of the
+/// block's samples less theirs.
 EQUALUX_HD bool is_noisy(int change, int residual, int activity) {
   const int most = change > activity ? change : activity;
   return 4 * residual >= 3 * most && 2 * residual >= kNoiseBlock * kNoiseBlock * kLevel;

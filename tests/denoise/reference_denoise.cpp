@@ -247,9 +247,8 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
       }
       const int certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
       const int change = magnitudes(changes);
-      count(
-          known.coarse_textures,
-          std::max(std::min(texture_over(2) * 159 / 64, change * certainty / 256 * 25 / 8), 1));
+      count(known.coarse_textures,
+            std::max(std::min(texture_over(2) * 159 / 64, change * certainty / 256 * 25 / 8), 1));
       const int residual =
           magnitudes(less(changes, static_cast<int>(quotient(sum_of_changes, 64))));
       const int activity = magnitudes(less(block, sum / 64));
