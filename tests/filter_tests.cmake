@@ -1,6 +1,6 @@
 # Tests of src/: what filters compute, and the figures that judge it.
 equalux_tests(test_common common LABELS core
-  STEMS log utf8 json_text params options filter_changes image layout parallel round_rows TSAN parallel)
+  STEMS log utf8 json_text params options filter_changes frame_check image layout parallel round_rows TSAN parallel)
 # The filter of docs/architecture.md, "Adding a filter".
 equalux_tests(test_example example LABELS core
   STEMS example SOURCES example/invert_params.cpp example/invert_filter.cpp)

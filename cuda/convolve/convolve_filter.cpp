@@ -9,6 +9,7 @@
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/trace.h"
 #include "cuda/runtime/view_strides.h"
+#include "src/common/frame_check.h"
 #include "src/convolve/exact_kernel.h"
 
 namespace equalux {
@@ -45,9 +46,7 @@ class CudaConvolveFilter final : public Filter {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != desc_ || out.desc != desc_) {
-      throw Error(ExitCode::usage, "convolve: the frame is not what the filter was configured for");
-    }
+    check_frames("convolve", in, desc_, out, desc_);
     if (in.data[0] == out.data[0]) {
       throw Error(ExitCode::usage, "convolve: input and output are the same memory, must be two");
     }

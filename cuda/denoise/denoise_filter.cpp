@@ -16,6 +16,7 @@
 #include "cuda/runtime/trace.h"
 #include "cuda/runtime/view_strides.h"
 #include "src/common/filter_recipe.h"
+#include "src/common/frame_check.h"
 #include "src/denoise/interpolation.h"
 #include "src/denoise/noise_estimate.h"
 #include "src/denoise/saved_sequences.h"
@@ -303,9 +304,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage, "denoise: the frame is not what the filter was configured for");
-    }
+    check_frames("denoise", in, desc_, out, out_desc_);
     const bool interlaced = context.field_order != FieldOrder::progressive;
     cuda::check_strides("denoise", in, interlaced);
     cuda::check_strides("denoise", out, interlaced);

@@ -1,12 +1,12 @@
 #include <optional>
 
-#include <equalux/error.h>
 #include <equalux/hessian.h>
 
 #include "cuda/hessian/hessian.h"
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
 #include "cuda/runtime/view_strides.h"
+#include "src/common/frame_check.h"
 #include "src/hessian/hessian_weights.h"
 
 namespace equalux {
@@ -35,10 +35,7 @@ class CudaHessianFilter final : public Filter {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != in_desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage,
-                  "eigenvalues: the frame is not what the filter was configured for");
-    }
+    check_frames("eigenvalues", in, in_desc_, out, out_desc_);
     cuda::check_strides("eigenvalues", in);
     cuda::check_strides("eigenvalues", out);
     device_.use();

@@ -1,6 +1,5 @@
 #include <optional>
 
-#include <equalux/error.h>
 #include <equalux/hessian.h>
 
 #include "cuda/hessian/class_planes.h"
@@ -8,6 +7,7 @@
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
 #include "cuda/runtime/view_strides.h"
+#include "src/common/frame_check.h"
 #include "src/hessian/hessian_weights.h"
 
 namespace equalux {
@@ -39,9 +39,7 @@ class CudaShapesFilter final : public Filter {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != in_desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage, "shapes: the frame is not what the filter was configured for");
-    }
+    check_frames("shapes", in, in_desc_, out, out_desc_);
     cuda::check_strides("shapes", in);
     cuda::check_strides("shapes", out);
     device_.use();

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <optional>
 
-#include <equalux/error.h>
 #include <equalux/hessian.h>
 
 #include "cuda/hessian/class_planes.h"
@@ -9,6 +8,7 @@
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
 #include "cuda/runtime/view_strides.h"
+#include "src/common/frame_check.h"
 #include "src/hessian/hessian_weights.h"
 #include "src/hessian/vessel_math.h"
 
@@ -48,9 +48,7 @@ class CudaVesselFilter final : public Filter {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != in_desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage, "vessel: the frame is not what the filter was configured for");
-    }
+    check_frames("vessel", in, in_desc_, out, out_desc_);
     cuda::check_strides("vessel", in);
     cuda::check_strides("vessel", out);
     device_.use();

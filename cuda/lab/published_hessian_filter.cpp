@@ -9,6 +9,7 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/handles.h"
+#include "src/common/frame_check.h"
 #include "src/hessian/hessian_weights.h"
 
 namespace equalux::cuda {
@@ -70,9 +71,7 @@ class PublishedHessian final : public Filter {
   [[nodiscard]] bool works_in_place() const override { return false; }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != in_desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage, "the frame is not what the strategy was configured for");
-    }
+    check_frames("eigenvalues", in, in_desc_, out, out_desc_);
     const auto places = reinterpret_cast<std::uintptr_t>(out.data[0]) |
                         reinterpret_cast<std::uintptr_t>(out.data[1]) |
                         static_cast<std::uintptr_t>(out.stride[0]) |

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include <equalux/error.h>
 #include <equalux/filter.h>
 
 #include "src/common/filter_recipe.h"
+#include "src/common/frame_check.h"
 #include "src/common/log.h"
 
 namespace equalux {
@@ -22,10 +22,7 @@ class ToneFilter : public TunableFilter<Params> {
   ~ToneFilter() override { backend_->enter_to_free(); }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage,
-                  std::string(name_) + ": the frame is not what the filter was configured for");
-    }
+    check_frames(name_, in, desc_, out, out_desc_);
     backend_->enter();
     chain_->process(in, out, context);
   }

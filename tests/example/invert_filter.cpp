@@ -4,6 +4,7 @@
 
 #include <equalux/error.h>
 
+#include "src/common/frame_check.h"
 #include "src/common/option_values.h"
 #include "src/cpu/common/parallel.h"
 #include "tests/example/invert.h"
@@ -33,9 +34,7 @@ class CpuInvertFilter final : public Filter {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext&) override {
-    if (in.desc != desc_ || out.desc != desc_) {
-      throw Error(ExitCode::usage, "invert: the frame is not what the filter was configured for");
-    }
+    check_frames("invert", in, desc_, out, desc_);
     const std::size_t bytes = row_bytes(desc_, 0);
     executor_.for_rows(desc_.height, [&](int begin, int end, int) {
       for (int y = begin; y < end; ++y) {

@@ -4,6 +4,7 @@
 #include <equalux/convolve.h>
 #include <equalux/error.h>
 
+#include "src/common/frame_check.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/convolve/convolve.h"
 
@@ -37,9 +38,7 @@ class CpuConvolveFilter : public Filter {
   [[nodiscard]] bool works_in_place() const override { return false; }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != desc_ || out.desc != desc_) {
-      throw Error(ExitCode::usage, "convolve: the frame is not what the filter was configured for");
-    }
+    check_frames("convolve", in, desc_, out, desc_);
     if (in.data[0] == out.data[0]) {
       throw Error(ExitCode::usage, "convolve: the output is the input's memory, must be another's");
     }

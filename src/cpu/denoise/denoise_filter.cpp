@@ -3,9 +3,9 @@
 #include <optional>
 
 #include <equalux/denoise.h>
-#include <equalux/error.h>
 
 #include "src/common/filter_recipe.h"
+#include "src/common/frame_check.h"
 #include "src/cpu/denoise/denoise_chain.h"
 #include "src/cpu/denoise/denoise_state.h"
 #include "src/format/rounding.h"
@@ -42,9 +42,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage, "denoise: the frame is not what the filter was configured for");
-    }
+    check_frames("denoise", in, desc_, out, out_desc_);
     StageClock clock(context.timings);
     context.dither = params_.dither;
     copy_others(in, out);

@@ -1,8 +1,8 @@
 #include <optional>
 
-#include <equalux/error.h>
 #include <equalux/hessian.h>
 
+#include "src/common/frame_check.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/hessian/hessian_tiles.h"
 
@@ -40,10 +40,7 @@ class CpuHessianFilter final : public Filter {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != in_desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage,
-                  "eigenvalues: the frame is not what the filter was configured for");
-    }
+    check_frames("eigenvalues", in, in_desc_, out, out_desc_);
     StageClock clock(context.timings);
     const bool stream = std::int64_t{in.desc.width} * in.desc.height * 8 > kStreamedBytes;
     walker_->run(in, [&](TileScratch& scratch) {

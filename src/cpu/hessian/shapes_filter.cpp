@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <optional>
 
-#include <equalux/error.h>
 #include <equalux/hessian.h>
 
+#include "src/common/frame_check.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/hessian/class_paint.h"
 #include "src/cpu/hessian/hessian_tiles.h"
@@ -37,9 +37,7 @@ class CpuShapesFilter final : public Filter {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != in_desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage, "shapes: the frame is not what the filter was configured for");
-    }
+    check_frames("shapes", in, in_desc_, out, out_desc_);
     StageClock clock(context.timings);
     classify(in);
     clock.lap("shapes");

@@ -2,9 +2,9 @@
 #include <functional>
 #include <optional>
 
-#include <equalux/error.h>
 #include <equalux/hessian.h>
 
+#include "src/common/frame_check.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/hessian/class_paint.h"
 #include "src/cpu/hessian/components.h"
@@ -64,9 +64,7 @@ class CpuVesselFilter final : public Filter {
   }
 
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    if (in.desc != in_desc_ || out.desc != out_desc_) {
-      throw Error(ExitCode::usage, "vessel: the frame is not what the filter was configured for");
-    }
+    check_frames("vessel", in, in_desc_, out, out_desc_);
     StageClock clock(context.timings);
     measure(in);
     clock.lap("vesselness");

@@ -1,0 +1,42 @@
+#include "src/common/frame_check.h"
+
+#include <string>
+
+#include <equalux/error.h>
+
+namespace equalux {
+namespace {
+
+std::string text_of(const ImageDesc& desc) {
+  std::string text = std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
+                     std::string(to_string(desc.format));
+  if (traits(desc.format).model == ColorModel::yuv) {
+    text += " of " + std::string(to_string(desc.matrix)) + ", " +
+            std::string(to_string(desc.range)) + " range";
+  }
+  return text;
+}
+
+/// Compares what a filter reads: matrix and range only of YCbCr.
+bool alike(const ImageDesc& a, const ImageDesc& b) {
+  if (a.format != b.format || a.width != b.width || a.height != b.height) return false;
+  return traits(a.format).model != ColorModel::yuv || (a.matrix == b.matrix && a.range == b.range);
+}
+
+void check(std::string_view filter, std::string_view what, const ImageDesc& is,
+           const ImageDesc& must) {
+  if (alike(is, must)) return;
+  throw Error(ExitCode::usage, std::string(filter) + ": the " + std::string(what) + " is " +
+                                   text_of(is) + ", must be " + text_of(must) +
+                                   ", for which the filter was configured");
+}
+
+}  // namespace
+
+void check_frames(std::string_view filter, const ConstImageView& in, const ImageDesc& in_desc,
+                  const ImageView& out, const ImageDesc& out_desc) {
+  check(filter, "frame", in.desc, in_desc);
+  check(filter, "result", out.desc, out_desc);
+}
+
+}  // namespace equalux

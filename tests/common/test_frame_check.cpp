@@ -1,0 +1,72 @@
+#include <equalux/error.h>
+#include <equalux/filter.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/test_images.h"
+
+/// Frames that are not what a filter was configured for.
+namespace equalux {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A filter configured for `desc`, and what it makes of it.
+struct Configured {
+  Configured(const std::string& spec, const ImageDesc& desc)
+      : filter(make_cpu_filter(parse_filter_spec(spec))), out(filter->configure(desc)) {}
+
+  /// What submit() throws for a frame and a result of these descriptions; empty if nothing.
+  std::string error_of(const ImageDesc& in_desc, const ImageDesc& out_desc) const {
+    Image in(in_desc);
+    Image result(out_desc);
+    test::fill(in.view(), test::Content::natural, 1);
+    FrameContext context;
+    try {
+      filter->submit(std::as_const(in).view(), result.view(), context);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      return error.what();
+    }
+    return {};
+  }
+
+  std::unique_ptr<Filter> filter;
+  ImageDesc out;
+};
+
+TEST(FrameCheck, EveryFilterNamesTheFrameAndWhatItMustBe) {
+  const ImageDesc desc{PixelFormat::bgr, 96, 80};
+  ImageDesc wide = desc;
+  wide.width = 98;
+  for (const FilterInfo& info : filter_list()) {
+    SCOPED_TRACE(info.name);
+    const Configured configured(std::string(info.name), desc);
+    EXPECT_EQ(configured.error_of(desc, configured.out), "");
+    EXPECT_THAT(configured.error_of(wide, configured.out),
+                HasSubstr("the frame is 98x80 bgr, must be 96x80 bgr, for which the filter was "
+                          "configured"));
+    ImageDesc flat = configured.out;
+    flat.height = 79;
+    EXPECT_THAT(configured.error_of(desc, flat), HasSubstr("the result is 96x79 "));
+  }
+}
+
+TEST(FrameCheck, MatrixAndRangeMatterForYcbcrOnly) {
+  const ImageDesc yuv{PixelFormat::i420, 96, 80, ColorMatrix::bt601, ColorRange::limited};
+  ImageDesc full = yuv;
+  full.range = ColorRange::full;
+  const Configured equalize("equalize", yuv);
+  EXPECT_THAT(equalize.error_of(full, yuv),
+              StartsWith("equalize: the frame is 96x80 i420 of bt601, full range, must be 96x80 "
+                         "i420 of bt601, limited range"));
+  const ImageDesc bgr{PixelFormat::bgr, 96, 80, ColorMatrix::bt601, ColorRange::limited};
+  ImageDesc other = bgr;
+  other.matrix = ColorMatrix::bt2020;
+  other.range = ColorRange::full;
+  EXPECT_EQ(Configured("equalize", bgr).error_of(other, other), "");
+}
+
+}  // namespace
+}  // namespace equalux
