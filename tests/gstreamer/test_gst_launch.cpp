@@ -83,8 +83,8 @@ TEST(LaunchSourceTest, SaysOnceThatTheColorimetryChanges) {
   EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
   EXPECT_EQ(outcome.frames, 9U);
   EXPECT_EQ(to_string(outcome.info.desc.matrix), "bt601");
-  EXPECT_THAT(log, HasSubstr("from picture 3 on the colorimetry is bt709, before it bt601, with "
-                             "which all are read"));
+  EXPECT_THAT(log, HasSubstr("from picture 3 on the colorimetry is bt709, before it bt601; all are "
+                             "read as bt601, limited range"));
   EXPECT_EQ(log.find("from picture"), log.rfind("from picture")) << "said again: " << log;
 }
 

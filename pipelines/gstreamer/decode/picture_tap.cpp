@@ -83,14 +83,15 @@ void PictureTap::learn(GstSample* sample) {
   caps_.reset(gst_caps_ref(caps));
 }
 
-/// Warns, once, where the colorimetry changes: filters keep that of the first picture.
+/// Warns, once, where the colorimetry changes: filters keep that of the stream's description.
 void PictureTap::warn_of_colours(const GstVideoColorimetry& before) {
   const GstVideoColorimetry& now = info_.colorimetry;
   if (now.matrix == before.matrix && now.range == before.range) return;
   if (GST_VIDEO_INFO_IS_RGB(&info_) || std::exchange(warned_of_colours_, true)) return;
   logger().warn(
-      "{}: from picture {} on the colorimetry is {}, before it {}, with which all are read", name_,
-      pictures_, colorimetry_text(now), colorimetry_text(before));
+      "{}: from picture {} on the colorimetry is {}, before it {}; all are read as {}, {} range",
+      name_, pictures_, colorimetry_text(now), colorimetry_text(before), to_string(desc_.matrix),
+      to_string(desc_.range));
 }
 
 SamplePtr PictureTap::next() {
