@@ -155,9 +155,8 @@ inline constexpr Factor kUnchanged{kOne, kOne};
 /// black, which is S above 1: such a pixel gets no more saturated, and less only where k < 1.
 EQUALUX_HD Factor factor_of(std::uint32_t k, std::int32_t v, std::int32_t below) {
   const auto wanted = static_cast<std::int32_t>(k);
-  constexpr auto kWhole = static_cast<std::int32_t>(kOne);
-  if (k <= kOne || std::int64_t{wanted} * below <= std::int64_t{kWhole} * v)
-    return {wanted, kWhole};
+  if (k <= kOne || std::int64_t{wanted} * below <= std::int64_t{kOne} * v)
+    return {wanted, kUnchanged.q};
   if (below < v) return {v, below};
   return kUnchanged;
 }

@@ -26,7 +26,7 @@ struct LineNumbers {
   explicit LineNumbers(const DeepSamples& form)
       : luma_base(kSignedWhole + form.weights.luma_offset),
         chroma_base(kSignedWhole + form.chroma_middle),
-        chroma_middle(kWhole + form.chroma_middle),
+        chroma_middle(kTwo52 + form.chroma_middle),
         chroma_more(std::ldexp(1.0, -form.depth - 8)),
         chroma_sure(0.5 - std::ldexp(kMostShort, -form.depth - 8)),
         most_inverse(1.0 / form.weights.luma_max) {}

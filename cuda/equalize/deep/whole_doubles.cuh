@@ -8,15 +8,15 @@ namespace equalux::cuda {
 
 /// 2^52, from which on doubles are whole numbers; and 1.5 2^52, around which negative sums are
 /// whole numbers, too.
-inline constexpr double kWhole = 4503599627370496.0;
-inline constexpr double kSignedWhole = 1.5 * kWhole;
+inline constexpr double kTwo52 = 4503599627370496.0;
+inline constexpr double kSignedWhole = 1.5 * kTwo52;
 
 /// Returns 2^52 + number, made of bits.
 __device__ __forceinline__ double on_whole(std::uint32_t number) {
   return __hiloint2double(0x43300000, static_cast<int>(number));
 }
 __device__ __forceinline__ double whole_number(std::uint32_t number) {
-  return on_whole(number) - kWhole;
+  return on_whole(number) - kTwo52;
 }
 
 /// Computes 1 / x with an error of at most two last places.

@@ -236,10 +236,11 @@ namespace {
 /// exactly on a limit are not taken for ones beyond it.
 std::uint16_t limit_share_of(std::uint32_t k) {
   if (k <= saturation::kOne) return 0xFFFF;
-  constexpr std::uint32_t kWhole = 65536 * saturation::kOne;
-  const std::uint32_t up = (kWhole + k - 1) / k;
+  constexpr std::uint32_t kNumerator = 65536 * saturation::kOne;
+  const std::uint32_t up = (kNumerator + k - 1) / k;
   for (std::uint32_t v = 0; v < 256; ++v) {
-    if (v * up / 65536 > saturation::kOne * v / k) return static_cast<std::uint16_t>(kWhole / k);
+    if (v * up / 65536 > saturation::kOne * v / k)
+      return static_cast<std::uint16_t>(kNumerator / k);
   }
   return static_cast<std::uint16_t>(up);
 }

@@ -354,11 +354,11 @@ void expect_same_scaling(std::uint32_t level, std::uint32_t v, std::int32_t dept
   const double gain = deep_scaled_gain(level, v, depth);
   const double code = std::ldexp(static_cast<double>(c), -deep_share_bits(depth));
   const std::int32_t wanted = deep_scaled(c, deep_gain(level, v, depth), depth);
-  constexpr double kWhole = 4503599627370496.0;
-  EXPECT_EQ(static_cast<std::int32_t>(std::fma(code, gain, kWhole) - kWhole), wanted)
+  constexpr double kTwo52 = 4503599627370496.0;
+  EXPECT_EQ(static_cast<std::int32_t>(std::fma(code, gain, kTwo52) - kTwo52), wanted)
       << "W " << level << " v " << v << " depth " << depth << " code " << c;
   const volatile double product = code * gain;
-  EXPECT_EQ(static_cast<std::int32_t>((product + kWhole) - kWhole), wanted)
+  EXPECT_EQ(static_cast<std::int32_t>((product + kTwo52) - kTwo52), wanted)
       << "W " << level << " v " << v << " depth " << depth << " code " << c;
 }
 

@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 /// 2^52: a sum with it in double precision is rounded to the nearest whole number, which stands in
 /// the low bits.
-constexpr double kWhole = 4503599627370496.0;
+constexpr double kTwo52 = 4503599627370496.0;
 
 /// Four vectors of doubles; f[k] belongs to words k, 4 + k, 8 + k ... of a vector.
 struct Doubles {
@@ -27,7 +27,7 @@ struct Doubles {
 class Centre {
  public:
   Centre(std::int32_t zero, int bits) {
-    const double first = std::ldexp(kWhole, -bits);
+    const double first = std::ldexp(kTwo52, -bits);
     first_ = hn::BitCast(D64(), hn::Set(DF(), first));
     less_ = hn::Set(DF(), first + std::ldexp(static_cast<double>(zero), -bits));
   }
@@ -99,7 +99,7 @@ class Scale {
  public:
   explicit Scale(const DeepSamples& form)
       : centre_(form.weights.luma_offset, deep_share_bits(form.depth)),
-        base_(hn::Set(DF(), kWhole + form.weights.luma_offset)) {}
+        base_(hn::Set(DF(), kTwo52 + form.weights.luma_offset)) {}
 
   HWY_INLINE V16 operator()(V16 codes, const Doubles& gains) const {
     const Doubles c = centre_(codes);
@@ -264,7 +264,7 @@ class ScaleChroma {
   explicit ScaleChroma(const DeepSamples& form)
       : centre_(form.chroma_middle, bits(form)),
         more_(hn::Set(DF(), std::ldexp(0.5, -bits(form)))),
-        base_(hn::Set(DF(), 1.5 * kWhole + form.chroma_middle)),
+        base_(hn::Set(DF(), 1.5 * kTwo52 + form.chroma_middle)),
         most_(hn::Set(DI32(), form.most)) {}
 
   /// Contribution of a luma sample to a sum.

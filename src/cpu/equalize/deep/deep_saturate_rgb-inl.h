@@ -42,7 +42,7 @@ class SaturatedColours {
         limits_(saturation.limits),
         may_reach_one_(saturation),
         codes_(0, 0),
-        whole_(hn::Set(DF(), kWhole)),
+        whole_(hn::Set(DF(), kTwo52)),
         sure_(hn::Set(DF(), kSureSaturated)) {}
 
  protected:
@@ -217,7 +217,7 @@ class GainedColours {
         limits_(saturation.limits),
         may_reach_one_(saturation),
         codes_(0, 0),
-        whole_(hn::Set(DF(), kWhole)),
+        whole_(hn::Set(DF(), kTwo52)),
         factor_(hn::Set(DF(), static_cast<double>(saturation.most) / saturation::kOne)) {}
 
  protected:

@@ -65,7 +65,7 @@ class ChromaEnds {
       : centre_(form.chroma_middle, kLog2),
         below_(units(form, factor_of(most) + 1.125)),
         above_(units(form, factor_of(most) / 256 + 0.125)),
-        base_(hn::Set(DF(), 1.5 * kWhole + form.chroma_middle)),
+        base_(hn::Set(DF(), 1.5 * kTwo52 + form.chroma_middle)),
         most_(hn::Set(DI32(), form.most)) {}
 
   static constexpr int kLog2 = kCovered == 4 ? 2 : kCovered - 1;
@@ -259,7 +259,7 @@ class LineSaturator {
         limits_(saturation.limits),
         codes_(form),
         numbers_(0, 0),
-        base_(hn::Set(DF(), kWhole)),
+        base_(hn::Set(DF(), kTwo52)),
         sure_(hn::Set(DF(), kSureSaturated)),
         chroma_(form, saturation.most),
         offset_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_offset))),
@@ -468,7 +468,7 @@ class Lessened {
 
  private:
   /// Number whose last bit is worth 1 / 256.
-  static constexpr double kFirst = kWhole / saturation::kOne;
+  static constexpr double kFirst = kTwo52 / saturation::kOne;
 
   HWY_INLINE VF low(VI32 lanes) const {
     const D32 d;
@@ -547,7 +547,7 @@ class AlikeSaturator {
         codes_(form),
         lessened_(saturation.most),
         numbers_(0, 0),
-        base_(hn::Set(DF(), kWhole)),
+        base_(hn::Set(DF(), kTwo52)),
         chroma_(form, saturation.most),
         offset_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_offset))),
         most_value_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_max))),

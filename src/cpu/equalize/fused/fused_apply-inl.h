@@ -51,8 +51,8 @@ enum class Clip : std::uint8_t { nowhere, at_white };
 template <Clip kClip>
 HWY_INLINE V32 scale_lanes(VF c, VF gain) {
   const DF d;
-  VF scaled = hn::MulAdd(c, gain, hn::Set(d, kWhole));
-  if constexpr (kClip == Clip::at_white) scaled = hn::Min(scaled, hn::Set(d, kWhole + 255));
+  VF scaled = hn::MulAdd(c, gain, hn::Set(d, kTwo23));
+  if constexpr (kClip == Clip::at_white) scaled = hn::Min(scaled, hn::Set(d, kTwo23 + 255));
   return hn::BitCast(D32(), scaled);
 }
 

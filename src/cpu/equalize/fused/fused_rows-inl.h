@@ -45,7 +45,7 @@ using VF = hn::Vec<DF>;
 constexpr std::size_t kBytes = hn::MaxLanes(D8());
 
 /// 2^23: a sum with it is rounded to a whole number, which stands in the low bits of the float.
-constexpr float kWhole = 8388608.0f;
+constexpr float kTwo23 = 8388608.0f;
 
 /// Four float vectors; f[k] belongs to bytes k, 4 + k, 8 + k ... of a V8.
 struct Floats {

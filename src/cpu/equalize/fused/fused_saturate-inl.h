@@ -355,18 +355,18 @@ HWY_INLINE VF reciprocal_of(VF x) {
 #endif
 }
 
-/// Result in the low bits of kWhole's float, and its distance from the exact product.
+/// Result in the low bits of kTwo23's float, and its distance from the exact product.
 struct Scaled {
   VF shifted;
   VF distance;
 };
 HWY_INLINE Scaled scaled_part(VF part, VF gain) {
-  const VF whole = hn::Set(DF(), kWhole);
+  const VF whole = hn::Set(DF(), kTwo23);
   const VF shifted = hn::MulAdd(part, gain, whole);
   return {shifted, hn::MulSub(part, gain, hn::Sub(shifted, whole))};
 }
 HWY_INLINE Scaled rounded(VF x) {
-  const VF whole = hn::Set(DF(), kWhole);
+  const VF whole = hn::Set(DF(), kTwo23);
   const VF shifted = hn::Add(x, whole);
   return {shifted, hn::Sub(x, hn::Sub(shifted, whole))};
 }

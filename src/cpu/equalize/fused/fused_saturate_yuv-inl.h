@@ -331,8 +331,8 @@ struct LumaSaturation {
         undone(gains.undone),
         exact(gains.exact) {
     const auto black = static_cast<float>(weights.luma_offset);
-    whole = hn::Set(DF(), kWhole + black);
-    whole_256 = hn::Set(DF(), saturation::kOne * (kWhole + black));
+    whole = hn::Set(DF(), kTwo23 + black);
+    whole_256 = hn::Set(DF(), saturation::kOne * (kTwo23 + black));
     const int steps = doubtful_steps(gains.close);
     fine = hn::Set(DF(), 768.5f + black + static_cast<float>(steps) / kFineSteps);
     doubt = hn::Set(D32(), static_cast<std::uint32_t>(2 * steps) << (32 - kFineBits));
@@ -359,7 +359,7 @@ class FreeLuma<kAlike, kShared, true> {
     const V16 values = hn::BitCast(D16(), v);
     const V16 even = hn::Sub(hn::ShiftLeft<8>(values), less_.even);
     const V16 odd = hn::Sub(hn::AndNot(with.low_bytes, values), less_.odd);
-    const VF whole = kAlike ? with.whole_256 : hn::Set(DF(), saturation::kOne * kWhole);
+    const VF whole = kAlike ? with.whole_256 : hn::Set(DF(), saturation::kOne * kTwo23);
     const auto scaled = [&](V32 part, VF gain) HWY_ATTR {
       return hn::BitCast(D32(),
                          hn::MulAdd(hn::ConvertTo(DF(), hn::BitCast(DI32(), part)), gain, whole));
@@ -397,7 +397,7 @@ class FreeLuma<kAlike, kShared, false> {
   }
   template <typename With>
   HWY_INLINE V8 operator()(const With& with, const LevelLines& lines, V8) const {
-    const VF whole = kAlike ? with.whole : hn::Set(DF(), kWhole);
+    const VF whole = kAlike ? with.whole : hn::Set(DF(), kTwo23);
     V32 lanes[4];
     for (std::size_t i = 0; i < 4; ++i) {
       const VF luma = hn::NegMulAdd(part_of(lines.slope, i), under_[i], part_of(lines.value, i));
@@ -460,7 +460,7 @@ class BoundedChroma {
   HWY_INLINE BoundedChroma(const Chroma<kShared, kUnits>& chroma,
                            const VF (&total)[kChromaParts<kShared>], const SumFactor& by) {
 #if EQUALUX_FIXED_GAINS
-    const VF offset = hn::Set(DF(), 1.5f * kWhole + 128.0f);
+    const VF offset = hn::Set(DF(), 1.5f * kTwo23 + 128.0f);
     V32 differences = hn::Zero(D32());
     for (std::size_t i = 0; i < kChromaParts<kShared>; ++i) {
       const VF least = hn::Mul(total[i], by.low);

@@ -88,7 +88,7 @@ HWY_INLINE V32 whole_codes(VF most) {
   const VF scale = hn::Set(DF(), 1.0f / 65536.0f);
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
   // Rounded down by the addition itself.
-  return hn::BitCast(D32(), VF{_mm512_fmadd_round_ps(most.raw, scale.raw, _mm512_set1_ps(kWhole),
+  return hn::BitCast(D32(), VF{_mm512_fmadd_round_ps(most.raw, scale.raw, _mm512_set1_ps(kTwo23),
                                                      _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)});
 #elif HWY_TARGET == HWY_AVX2
   return V32{_mm256_cvttps_epi32(hn::Mul(most, scale).raw)};

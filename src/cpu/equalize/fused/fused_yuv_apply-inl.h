@@ -26,7 +26,7 @@ struct Rounded {
 /// round(128 + u gain). |u gain| is at most 128 * 255, which fits in 16 bits.
 HWY_INLINE Rounded scale_chroma(VF u, VF gain) {
   // 1.5 2^23 + 128: the last bit is worth 1, and the low bits are a two's complement number.
-  const VF offset = hn::Set(DF(), 1.5f * kWhole + 128.0f);
+  const VF offset = hn::Set(DF(), 1.5f * kTwo23 + 128.0f);
   const VF shifted = hn::MulAdd(u, gain, offset);
   return {hn::BitCast(DI32(), shifted), hn::MulSub(u, gain, hn::Sub(shifted, offset))};
 }
