@@ -13,6 +13,11 @@ else()
   pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
   add_library(equalux_hwy ALIAS PkgConfig::HWY)
 endif()
+# src/cpu/common/highway-inl.h has the reason.
+if(HWY_VERSION VERSION_LESS_EQUAL 1.0.3 AND CMAKE_CXX_COMPILER_ID MATCHES Clang AND
+    CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(EQUALUX_WITHOUT_AVXVNNI ON)
+endif()
 pkg_check_modules(LIBMD REQUIRED IMPORTED_TARGET libmd)
 
 # equalux_feature(NAME FOUND detail): applies AUTO, ON and OFF to what was found.

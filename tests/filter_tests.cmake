@@ -55,3 +55,9 @@ endforeach()
 add_test(NAME CInterface.PkgConfigIsForCToo
   COMMAND sh -c "grep Cflags: \"$1\" && ! grep -e -std= \"$1\"" check ${PROJECT_BINARY_DIR}/equalux.pc)
 set_tests_properties(CInterface.PkgConfigIsForCToo PROPERTIES LABELS core TIMEOUT 60)
+
+if(NOT "AVX3_DL" IN_LIST EQUALUX_WITHOUT_SIMD)
+  add_test(NAME Simd.NoAvxVnni
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/common/avx_vnni.sh $<TARGET_FILE:equalux_core>)
+  set_tests_properties(Simd.NoAvxVnni PROPERTIES LABELS core TIMEOUT 60 SKIP_RETURN_CODE 77)
+endif()

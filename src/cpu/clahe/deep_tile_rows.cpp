@@ -9,9 +9,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cpu/clahe/deep_tile_rows.cpp"
+// clang-format off
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
-#include <hwy/highway.h>
+#include "src/cpu/common/highway-inl.h"
+// clang-format on
 
 #include "src/cpu/clahe/deep_tile_rows-inl.h"
 

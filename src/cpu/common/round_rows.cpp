@@ -10,7 +10,7 @@
 // clang-format off
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
-#include <hwy/highway.h>
+#include "src/cpu/common/highway-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();

@@ -15,6 +15,14 @@
 #endif
 #include <hwy/targets.h>
 
+// See highway-inl.h.
+#ifdef EQUALUX_WITHOUT_AVXVNNI
+#undef HWY_PUSH_ATTRIBUTES
+#define HWY_PUSH_ATTRIBUTES(targets) \
+  HWY_PRAGMA(                        \
+      clang attribute push(__attribute__((target(targets ",no-avxvnni"))), apply_to = function))
+#endif
+
 /// True where the target being compiled has 512-bit vectors and VBMI byte permutes, in files that
 /// define EQUALUX_USES_VBMI. Newer versions of Highway rank further targets with these before
 /// AVX3_DL.

@@ -10,8 +10,8 @@
 #define HWY_TARGET_INCLUDE "src/cpu/convolve/convolve_rows.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
-#include <hwy/highway.h>
 
+#include "src/cpu/common/highway-inl.h"
 #include "src/cpu/convolve/convolve_rows-inl.h"
 
 #if HWY_ONCE

@@ -9,7 +9,7 @@
 // clang-format off
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 #include <hwy/cache_control.h>
-#include <hwy/highway.h>
+#include "src/cpu/common/highway-inl.h"
 // clang-format on
 
 #include "src/cpu/hessian/hessian_rows-inl.h"

@@ -15,7 +15,8 @@
 #define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_saturate_yuv.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
-#include <hwy/highway.h>
+
+#include "src/cpu/common/highway-inl.h"
 
 // Order matters: each header uses those before it.
 // clang-format off

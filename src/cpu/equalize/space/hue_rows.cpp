@@ -9,7 +9,7 @@
 #define HWY_TARGET_INCLUDE "src/cpu/equalize/space/hue_rows.cpp"
 // clang-format off
 #include <hwy/foreach_target.h>  // compiles this file once for each target
-#include <hwy/highway.h>
+#include "src/cpu/common/highway-inl.h"
 // clang-format on
 
 #include "src/cpu/equalize/space/hue_rows-inl.h"
