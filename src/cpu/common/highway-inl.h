@@ -8,8 +8,8 @@
 
 #if defined(EQUALUX_WITHOUT_AVXVNNI) && HWY_TARGET == HWY_AVX3_DL
 #undef HWY_TARGET_STR
-#define HWY_TARGET_STR                                       \
-  HWY_TARGET_STR_AVX3                                        \
-      ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avx512bitalg" \
-      ",avx512vpopcntdq"
+// clang-format off
+#define HWY_TARGET_STR \
+  HWY_TARGET_STR_AVX3 ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avx512bitalg,avx512vpopcntdq"
+// clang-format on
 #endif
