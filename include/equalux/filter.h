@@ -100,7 +100,9 @@ class EQUALUX_EXPORT Filter {
   /// Filters one frame. `in` has the desc given to configure(), `out` the one it returned. They are
   /// either the same memory with the same strides, where works_in_place() returns true, or do not
   /// overlap. A CUDA filter takes device memory and only enqueues on context.stream: the caller
-  /// waits for the stream. A CPU filter is done when it returns. Allocates no memory.
+  /// waits for the stream. A CPU filter is done when it returns. Allocates no memory. Throws
+  /// Error(usage) for a frame or a result of another desc; of RGB and gray, matrix and range may
+  /// differ.
   virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
 
   /// Changes options for the frames to come: all of them, or none if it throws. `equalize` with the
