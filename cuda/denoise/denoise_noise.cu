@@ -104,8 +104,8 @@ __global__ void __launch_bounds__(kCountThreads)
 __device__ __forceinline__ void count_beside_estimate(const DenoisePicture& picture,
                                                       const DenoiseComponent& component) {
   constexpr auto kTurns = static_cast<int>(denoise::kNoiseTurns);
-  const int least = (kTurns - static_cast<int>(picture.before % denoise::kNoiseTurns)) % kTurns;
-  const NoiseColumn block(picture, component, least + static_cast<int>(blockIdx.y) * kTurns);
+  const int first = denoise::first_noise_row(picture.before);
+  const NoiseColumn block(picture, component, first + static_cast<int>(blockIdx.y) * kTurns);
   const int level = block.level();
   const int texture = block_sum(second_differences<1>(block.sample, block.column));
   const int spread = block_sum(second_differences<2>(block.sample, block.column));

@@ -35,9 +35,10 @@ EQUALUX_HD int texture_bin(int texture) {
   return 8 * octave + part;
 }
 
-/// Returns true where a row of blocks is measured in a picture with `before` predecessors.
-EQUALUX_HD bool is_noise_turn(int row, std::uint32_t before) {
-  return (static_cast<std::uint32_t>(row) + before) % kNoiseTurns == 0;
+/// First row of blocks that is measured in a picture with `before` predecessors; each
+/// kNoiseTurns-th behind it is measured, too.
+EQUALUX_HD int first_noise_row(std::uint32_t before) {
+  return static_cast<int>((kNoiseTurns - before % kNoiseTurns) % kNoiseTurns);
 }
 
 /// Measured blocks of a row of a plane of so many columns.

@@ -155,15 +155,15 @@ void PictureSequence::halve_and_measure(const Picture& picture, std::size_t comp
 /// Counts the noise of a component's rows of blocks whose turn it is, beside what is known along
 /// the vectors of the picture. The next picture's curves are made from them.
 void PictureSequence::count_noise(const Picture& picture, std::size_t component) {
-  const auto turns = static_cast<int>(kNoiseTurns);
-  const int first = (turns - static_cast<int>(pictures_ % kNoiseTurns)) % turns;
+  constexpr auto kTurns = static_cast<int>(kNoiseTurns);
+  const int first = first_noise_row(pictures_);
   const int units = components_[component].rows / kNoiseBlock;
-  const int counted = units <= first ? 0 : (units - first - 1) / turns + 1;
+  const int counted = units <= first ? 0 : (units - first - 1) / kTurns + 1;
   executor_.for_rows(counted, [&](int begin, int end, int slot) {
     Scratch& scratch = scratch_[count_of(slot)];
     Plane<std::int16_t>& samples = scratch.components[component].samples;
     for (int i = begin; i < end; ++i) {
-      const int y = (first + i * turns) * kNoiseBlock;
+      const int y = (first + i * kTurns) * kNoiseBlock;
       load_unit(picture, component, y, samples);
       count_blocks(component, y, samples, scratch.noise);
     }
