@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <equalux/error.h>
@@ -78,6 +80,25 @@ std::string reason_of(int error) {
   return std::generic_category().message(error);
 }
 
+/// Waits until the thread of a context's data loop has entered it, as long as a second. Requests to
+/// a loop that no thread has entered yet are carried out by the caller (libpipewire 0.3.65): one
+/// that stops the loop may then come between the thread's look at whether to go on and its sleep,
+/// and the thread would be waited for without end.
+void wait_for_data_loop(pw_context* context) {
+  pw_data_loop* const loop = pw_context_get_data_loop(context);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (loop != nullptr && pw_data_loop_get_thread(loop) != nullptr) {
+    std::thread::id caller;
+    const auto note = [](spa_loop*, bool, std::uint32_t, const void*, std::size_t, void* into) {
+      *static_cast<std::thread::id*>(into) = std::this_thread::get_id();
+      return 0;
+    };
+    pw_data_loop_invoke(loop, note, 0, nullptr, 0, true, &caller);
+    if (caller != std::this_thread::get_id() || std::chrono::steady_clock::now() > deadline) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 }  // namespace
 
 Loop::Loop(const std::string& name) {
@@ -95,6 +116,7 @@ Loop::Loop(const std::string& name) {
 
 Loop::~Loop() {
   pw_thread_loop_stop(loop_);
+  wait_for_data_loop(context_);
   pw_context_destroy(context_);
   pw_thread_loop_destroy(loop_);
 }
