@@ -22,8 +22,9 @@ if(EQUALUX_HAVE_OPENCV)
       STEMS page_server)
     target_include_directories(test_control SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
   endif()
-  equalux_tests(test_window opencv LABELS media LIBRARIES equalux_opencv
-    STEMS window SOURCES opencv/virtual_display.cpp)
+  equalux_tests(test_window opencv LABELS media LIBRARIES equalux_opencv opencv_core
+    STEMS window window_overlay SOURCES opencv/virtual_display.cpp)
+  target_include_directories(test_window SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
   if(X11_FOUND)
     target_link_libraries(test_window PRIVATE X11::X11)
     target_compile_definitions(test_window PRIVATE EQUALUX_HAVE_X11)

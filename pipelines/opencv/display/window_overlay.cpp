@@ -12,6 +12,9 @@ namespace equalux {
 namespace {
 
 constexpr double kSampledPixels = 300'000;
+/// Noise moves the mean of fewer pixels by more than a level.
+constexpr std::uint64_t kEnoughPixels = 100;
+constexpr std::size_t kFarthestLevel = 8;
 constexpr int kSmallestSide = 64;
 
 const cv::Scalar kPanel{24, 20, 18};  // colours are B, G, R
@@ -117,6 +120,23 @@ void fill_histogram(const std::array<std::uint32_t, 256>& counts, const Graph& g
   cv::polylines(area, outline, false, color, 1, cv::LINE_AA);
 }
 
+/// Returns the mean V after of pixels whose V before is `v`, and if they are few, of as many levels
+/// on both sides as are needed. -1 if no pixel has `v`.
+double mean_near(std::size_t v, const std::array<std::uint32_t, 256>& counts,
+                 const std::array<std::uint64_t, 256>& sums) {
+  if (counts[v] == 0) return -1;
+  std::uint64_t pixels = counts[v];
+  std::uint64_t sum = sums[v];
+  for (std::size_t reach = 1; pixels < kEnoughPixels && reach <= kFarthestLevel; ++reach) {
+    for (const std::size_t level : {v - reach, v + reach}) {
+      if (level >= counts.size()) continue;  // also below 0, where it wraps around
+      pixels += counts[level];
+      sum += sums[level];
+    }
+  }
+  return static_cast<double>(sum) / static_cast<double>(pixels);
+}
+
 void draw_curve(const Tones& tones, const Graph& graph, int thickness, cv::Mat& picture) {
   std::vector<cv::Point> curve;
   for (int v = 0; v < 256; ++v) {
@@ -145,8 +165,7 @@ Tones measure_tones(const cv::Mat& before, const cv::Mat& after) {
     }
   }
   for (std::size_t v = 0; v < 256; ++v)
-    tones.mean_after[v] =
-        tones.before[v] > 0 ? static_cast<double>(sum[v]) / tones.before[v] : -1.0;
+    tones.mean_after[v] = mean_near(v, tones.before, sum);
   return tones;
 }
 

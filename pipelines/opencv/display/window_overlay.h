@@ -13,7 +13,8 @@ struct Tones {
   std::array<std::uint32_t, 256> before{};  ///< pixels with that V
   std::array<std::uint32_t, 256> after{};
   std::array<double, 256> mean_after{};  ///< mean V after, of the pixels whose V before is the
-                                         ///< index; -1 where there is none
+                                         ///< index, with those of up to 8 levels on both sides
+                                         ///< while they are fewer than 100; -1 where there is none
 };
 
 /// Measures every pixel of small pictures and an even grid of about 300,000 of large ones. Both are

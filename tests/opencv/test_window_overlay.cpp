@@ -1,0 +1,77 @@
+#include <cstdint>
+
+#include <gtest/gtest.h>
+#include <opencv2/core/mat.hpp>
+
+#include "pipelines/opencv/display/window_overlay.h"
+
+namespace equalux {
+namespace {
+
+/// A gray picture before and after, filled row by row.
+struct Pair {
+  cv::Mat before{50, 100, CV_8UC3, cv::Scalar::all(0)};
+  cv::Mat after{50, 100, CV_8UC3, cv::Scalar::all(0)};
+  int used = 0;
+
+  /// The next pixel: V before and after.
+  void add(int v, int w) {
+    const int y = used / before.cols;
+    const int x = used % before.cols;
+    before.at<cv::Vec3b>(y, x) = cv::Vec3b::all(static_cast<std::uint8_t>(v));
+    after.at<cv::Vec3b>(y, x) = cv::Vec3b::all(static_cast<std::uint8_t>(w));
+    ++used;
+  }
+};
+
+TEST(WindowOverlay, TheCurveIsTheMeanOfALevelWithEnoughPixels) {
+  Pair pair;
+  for (int k = 0; k < 100; ++k) {
+    pair.add(80, k % 2 ? 120 : 121);
+    pair.add(81, 200);
+  }
+  const Tones tones = measure_tones(pair.before, pair.after);
+  EXPECT_EQ(tones.before[80], 100U);
+  EXPECT_EQ(tones.after[200], 100U);
+  EXPECT_EQ(tones.mean_after[80], 120.5);
+  EXPECT_EQ(tones.mean_after[81], 200);
+  EXPECT_EQ(tones.mean_after[79], -1);
+  EXPECT_EQ(tones.mean_after[82], -1);
+}
+
+TEST(WindowOverlay, FewPixelsOfALevelAreJoinedByThoseOfItsNeighbours) {
+  Pair pair;
+  for (int v = 200; v <= 220; ++v)
+    for (int k = 0; k < 12; ++k)
+      pair.add(v, v % 2 ? 150 : 170);  // a zigzag of 20 levels, as noise makes it
+  const Tones tones = measure_tones(pair.before, pair.after);
+  for (std::size_t v = 204; v <= 216; ++v)  // 9 levels of 12 pixels are enough
+    EXPECT_NEAR(tones.mean_after[v], 160, 1.2) << v;
+  EXPECT_EQ(tones.mean_after[199], -1);
+  EXPECT_EQ(tones.mean_after[221], -1);
+}
+
+TEST(WindowOverlay, LevelsFarAwayDoNotBelongToTheCurve) {
+  Pair pair;
+  pair.add(255, 250);
+  pair.add(246, 100);  // 9 levels away
+  const Tones tones = measure_tones(pair.before, pair.after);
+  EXPECT_EQ(tones.mean_after[255], 250);
+  EXPECT_EQ(tones.mean_after[246], 100);
+}
+
+TEST(WindowOverlay, NeighboursOfBlackAndWhiteEndThere) {
+  Pair pair;
+  for (int k = 0; k < 40; ++k) {
+    pair.add(1, 10);
+    pair.add(254, 240);
+  }
+  pair.add(255, 255);
+  const Tones tones = measure_tones(pair.before, pair.after);
+  EXPECT_NEAR(tones.mean_after[1], 10.0 * 40 / (40 + tones.before[0]), 1e-9);
+  EXPECT_NEAR(tones.mean_after[254], (240.0 * 40 + 255) / 41, 1e-9);
+  EXPECT_NEAR(tones.mean_after[255], (240.0 * 40 + 255) / 41, 1e-9);
+}
+
+}  // namespace
+}  // namespace equalux
