@@ -42,6 +42,13 @@ add_dependencies(test_program_start equalux_old_module equalux_strange_module)
 target_compile_definitions(test_program_start PRIVATE
   EQUALUX_OLD_MODULE="$<TARGET_FILE:equalux_old_module>"
   EQUALUX_STRANGE_MODULE="$<TARGET_FILE:equalux_strange_module>")
+get_property(modules GLOBAL PROPERTY EQUALUX_MODULE_TARGETS)
+if(modules)
+  list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
+  add_test(NAME Modules.ContainNoFilters
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/small_modules.sh $<TARGET_FILE:equalux_program> ${files})
+  set_tests_properties(Modules.ContainNoFilters PROPERTIES LABELS program TIMEOUT 60 SKIP_RETURN_CODE 77)
+endif()
 if(EQUALUX_HAVE_HTTP)
   equalux_tests(test_program_open cli LABELS program LIBRARIES equalux_program_support STEMS program_open)
 endif()

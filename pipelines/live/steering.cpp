@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <equalux/error.h>
+#include <equalux/filter.h>
 #include <equalux/params.h>
 #include <nlohmann/json.hpp>
 
@@ -289,6 +290,24 @@ void Steering::step(std::string_view key, int direction) {
   if (!option->word.empty() && now == option->word) now = option->word_number;
   if (!now.is_number()) return;
   set({{std::string(key), parse_json(number_text(stepped(*option, now, direction)))}});
+}
+
+bool Steering::step_by_key(char key) {
+  const char sign = key == '+' ? '=' : key;
+  for (const Option& option : options()) {
+    const std::size_t which = option.keys.find(sign);
+    if (which == std::string_view::npos) continue;
+    step(option.key, which == 0 ? -1 : 1);
+    return true;
+  }
+  for (const FilterInfo& filter : filter_list()) {
+    for (const Option& option : filter.options) {
+      if (option.keys.find(sign) == std::string_view::npos) continue;
+      throw_usage(std::string("the key ") + key + " changes " + std::string(option.key) + " of " +
+                  std::string(filter.name) + ", which this run cannot change");
+    }
+  }
+  return false;
 }
 
 void Steering::next_preset(int direction) {

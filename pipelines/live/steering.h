@@ -70,7 +70,11 @@ class Steering {
 
   /// Changes a number by one step, the option's or, in a long range, a tenth. It stops at the ends
   /// of the range; where 0 stands for no limit, that end is above 40.
-  virtual void step(std::string_view key, int direction);
+  void step(std::string_view key, int direction);
+  /// Changes the option for which a key of the keyboard stands by one step ('+' is '=', since both
+  /// are one key on many keyboards). Returns false where no filter has an option of that key.
+  /// Throws Error(usage) where only filters have one that this run cannot change.
+  virtual bool step_by_key(char key);
   /// Throws Error(usage) where presets set nothing of the filters.
   virtual void next_preset(int direction);
   virtual void toggle_filter();

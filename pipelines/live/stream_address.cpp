@@ -80,7 +80,7 @@ std::optional<std::string> unescaped(std::string_view text) {
   return plain;
 }
 
-[[noreturn]] void refuse(const std::string& text, const std::string& what) {
+[[noreturn]] void refuse_address(const std::string& text, const std::string& what) {
   throw_usage("output '" + without_secrets(text) + "' " + what);
 }
 
@@ -93,8 +93,9 @@ std::string address_in_numbers(const std::string& text, std::string_view value) 
   std::array<unsigned char, sizeof(in6_addr)> ignored{};
   if (::inet_pton(AF_INET, address.c_str(), ignored.data()) != 1 &&
       ::inet_pton(AF_INET6, address.c_str(), ignored.data()) != 1) {
-    refuse(text, "has listen=" + std::string(value) +
-                     ", must be an address of this machine in numbers, as 127.0.0.1 or [::]");
+    refuse_address(text,
+                   "has listen=" + std::string(value) +
+                       ", must be an address of this machine in numbers, as 127.0.0.1 or [::]");
   }
   return address;
 }
@@ -114,10 +115,11 @@ void read_user(const std::string& text, std::string_view user_info, Stream& stre
   const auto password =
       colon == std::string_view::npos ? std::string() : unescaped(user_info.substr(colon + 1));
   if (!user || !password) {
-    refuse(text, "has a % that is no %XX in its name or password, must be %25 for a % itself");
+    refuse_address(text,
+                   "has a % that is no %XX in its name or password, must be %25 for a % itself");
   }
   if (user->empty() || password->empty()) {
-    refuse(text, "has a name or a password alone, must have USER:PASSWORD@");
+    refuse_address(text, "has a name or a password alone, must have USER:PASSWORD@");
   }
   stream.user = *user;
   stream.password = *password;
@@ -130,7 +132,7 @@ void read_query(const std::string& text, std::string_view query, Take take) {
   for (const std::string_view pair : split(query, '&')) {
     const std::string_view key = pair.substr(0, pair.find('='));
     const auto value = unescaped(pair.substr(std::min(key.size() + 1, pair.size())));
-    if (!value) refuse(text, "has a % that is no %XX, must be %25 for a % itself");
+    if (!value) refuse_address(text, "has a % that is no %XX, must be %25 for a % itself");
     take(key, *value);
   }
 }
@@ -139,41 +141,42 @@ void read_srt_key(const std::string& text, PushedStream& stream, std::string_vie
                   const std::string& value) {
   if (key == "mode") {
     if (value != "caller" && value != "listener") {
-      refuse(text, "has mode=" + value + ", must be caller or listener");
+      refuse_address(text, "has mode=" + value + ", must be caller or listener");
     }
     stream.listens = value == "listener";
   } else if (key == "latency") {
     const auto number = number_from<int>(value);
     if (!number || *number < 0 || *number > kMostLatencyMs) {
-      refuse(text, "has latency=" + value + ", must be 0 to 10000 milliseconds");
+      refuse_address(text, "has latency=" + value + ", must be 0 to 10000 milliseconds");
     }
     stream.latency_ms = *number;
   } else if (key == "passphrase") {
     if (value.size() < kLeastPassphrase || value.size() > kMostPassphrase) {
-      refuse(text, "has a passphrase of " + std::to_string(value.size()) +
-                       " characters, must be 10 to 79");
+      refuse_address(text, "has a passphrase of " + std::to_string(value.size()) +
+                               " characters, must be 10 to 79");
     }
     stream.passphrase = value;
   } else if (key == "streamid") {
     if (value.empty() || value.size() > kMostStreamId) {
-      refuse(text,
-             "has a streamid of " + std::to_string(value.size()) + " characters, must be 1 to 512");
+      refuse_address(text, "has a streamid of " + std::to_string(value.size()) +
+                               " characters, must be 1 to 512");
     }
     stream.stream_id = value;
   } else {
-    refuse(text,
-           "has the key '" + std::string(key) + "', must be mode, latency, passphrase or streamid");
+    refuse_address(text, "has the key '" + std::string(key) +
+                             "', must be mode, latency, passphrase or streamid");
   }
 }
 
 PushedStream parse_srt(const std::string& text, const Parts& parts, PushedStream stream) {
   if (parts.user_info.data() != nullptr) {
-    refuse(text, "has a name, must have ?passphrase=TEXT or streamid=TEXT");
+    refuse_address(text, "has a name, must have ?passphrase=TEXT or streamid=TEXT");
   }
   if (!parts.path.empty() && parts.path != "/") {
-    refuse(text, "has a path, must be srt://HOST:PORT with ?streamid=NAME");
+    refuse_address(text, "has a path, must be srt://HOST:PORT with ?streamid=NAME");
   }
-  if (stream.port == 0) refuse(text, "has no port from 1 to 65535, must be srt://HOST:PORT");
+  if (stream.port == 0)
+    refuse_address(text, "has no port from 1 to 65535, must be srt://HOST:PORT");
   stream.listens = stream.host.empty();
   bool has_mode = false;
   read_query(text, parts.query, [&](std::string_view key, const std::string& value) {
@@ -181,7 +184,7 @@ PushedStream parse_srt(const std::string& text, const Parts& parts, PushedStream
     read_srt_key(text, stream, key, value);
   });
   if (stream.host.empty() && !stream.listens) {
-    refuse(text, "has no host to call, must be srt://HOST:PORT");
+    refuse_address(text, "has no host to call, must be srt://HOST:PORT");
   }
   if (stream.host.empty()) stream.host = stream.passphrase.empty() ? "127.0.0.1" : "0.0.0.0";
   const bool six = stream.host.find(':') != std::string::npos;
@@ -235,20 +238,21 @@ ServedStream parse_served_stream(const std::string& text) {
   ServedStream stream;
   const auto port = number_from<std::uint16_t>(
       parts.host_and_port.substr(std::min<std::size_t>(1, parts.host_and_port.size())));
-  if (!port) refuse(text, "has no port from 0 to 65535" + std::string(kServedForm));
+  if (!port) refuse_address(text, "has no port from 0 to 65535" + std::string(kServedForm));
   stream.port = *port;
   stream.path = std::string(parts.path);
   if (stream.path.size() < 2 || stream.path.back() == '/') {
-    refuse(text, "has no name of its stream" + std::string(kServedForm));
+    refuse_address(text, "has no name of its stream" + std::string(kServedForm));
   }
   if (!std::all_of(stream.path.begin(), stream.path.end(), is_path_letter)) {
-    refuse(text, "has a name that addresses cannot have, must be letters, digits, - . _ ~ and /");
+    refuse_address(text,
+                   "has a name that addresses cannot have, must be letters, digits, - . _ ~ and /");
   }
   read_user(text, parts.user_info, stream);
   stream.listen = stream.user.empty() ? "127.0.0.1" : "0.0.0.0";
   read_query(text, parts.query, [&](std::string_view key, const std::string& value) {
     if (key != "listen") {
-      refuse(text, "has the key '" + std::string(key) + "', must be listen=ADDRESS");
+      refuse_address(text, "has the key '" + std::string(key) + "', must be listen=ADDRESS");
     }
     stream.listen = address_in_numbers(text, value);
   });
@@ -266,7 +270,7 @@ PushedStream parse_pushed_stream(const std::string& text) {
     port = host.substr(colon + 1);
     host = host.substr(0, colon);
     const auto number = number_from<std::uint16_t>(port);
-    if (!number || *number == 0) refuse(text, "has no port from 1 to 65535");
+    if (!number || *number == 0) refuse_address(text, "has no port from 1 to 65535");
     stream.port = *number;
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -279,11 +283,11 @@ PushedStream parse_pushed_stream(const std::string& text) {
   const bool tls = parts.scheme.ends_with('s');
   stream.protocol = rtmp ? PushProtocol::rtmp : PushProtocol::rtsp;
   const std::string form = std::string(parts.scheme) + (rtmp ? "://HOST/APP/KEY" : "://HOST/NAME");
-  if (stream.host.empty()) refuse(text, "names no host, must be " + form);
+  if (stream.host.empty()) refuse_address(text, "names no host, must be " + form);
   const std::size_t slash = parts.path.find('/', std::min<std::size_t>(1, parts.path.size()));
   const bool whole = rtmp ? slash != std::string_view::npos && slash + 1 < parts.path.size()
                           : parts.path.size() > 1;
-  if (!whole) refuse(text, "has no name of its stream, must be " + form);
+  if (!whole) refuse_address(text, "has no name of its stream, must be " + form);
   if (stream.port == 0 && rtmp) stream.port = tls ? 443 : 1935;
   if (stream.port == 0) stream.port = tls ? 322 : 554;
   read_user(text, parts.user_info, stream);

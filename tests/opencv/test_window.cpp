@@ -76,6 +76,9 @@ TEST(WindowKeys, SteerTheFilter) {
   EXPECT_EQ(state("clip-limit"), 40);
   EXPECT_TRUE(steer_by_key(steering, '='));
   EXPECT_EQ(state("clip-limit"), 0);
+  EXPECT_TRUE(steer_by_key(steering, '-'));
+  EXPECT_TRUE(steer_by_key(steering, '+'));
+  EXPECT_EQ(state("clip-limit"), 0);
   EXPECT_TRUE(steer_by_key(steering, '.'));
   EXPECT_EQ(state("temporal-ms"), 100);
   EXPECT_TRUE(steer_by_key(steering, ','));
@@ -94,6 +97,8 @@ TEST(WindowKeys, TellWhatAnotherFilterWouldChange) {
             (std::pair{ExitCode::usage,
                        std::string("the key { changes strength of denoise, which this run cannot "
                                    "change")}));
+  EXPECT_EQ(test::error_of([&] { steer_by_key(steering, '+'); }).second,
+            "the key + changes clip-limit of equalize, which this run cannot change");
   EXPECT_THAT(test::error_of([&] { steer_by_key(steering, 'n'); }).second,
               HasSubstr("nothing that presets set"));
 }

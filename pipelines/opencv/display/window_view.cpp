@@ -3,11 +3,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <string_view>
-
-#include <equalux/filter.h>
-
-#include "src/common/option_values.h"
 
 namespace equalux {
 namespace {
@@ -18,17 +13,6 @@ using namespace std::chrono_literals;
 // for.
 constexpr auto kVeryLate = 150ms;
 constexpr auto kMeterPeriod = 1s;
-
-/// Throws Error(usage) where a key changes an option of filters that a run lacks.
-void check_key(char key) {
-  for (const FilterInfo& filter : filter_list()) {
-    for (const Option& option : filter.options) {
-      if (option.keys.find(key) == std::string_view::npos) continue;
-      throw_usage(std::string("the key ") + key + " changes " + std::string(option.key) + " of " +
-                  std::string(filter.name) + ", which this run cannot change");
-    }
-  }
-}
 
 }  // namespace
 
@@ -64,15 +48,8 @@ WindowState after_key(WindowState state, int key) {
 }
 
 bool steer_by_key(Steering& steering, int key) {
-  if (key == '+') key = '=';  // Both are one key on many keyboards.
   const bool is_sign = key > ' ' && key <= '~';
-  for (const Option& option : steering.options()) {
-    const std::size_t which = option.keys.find(is_sign ? static_cast<char>(key) : ' ');
-    if (which == std::string_view::npos) continue;
-    steering.step(option.key, which == 0 ? -1 : 1);
-    return true;
-  }
-  if (is_sign) check_key(static_cast<char>(key));
+  if (is_sign && steering.step_by_key(static_cast<char>(key))) return true;
   switch (key >= 'A' && key <= 'Z' ? key - 'A' + 'a' : key) {
     case 'f':
       steering.toggle_filter();
