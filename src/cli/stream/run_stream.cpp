@@ -1,6 +1,7 @@
 #include "src/cli/stream/run_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -132,131 +133,212 @@ void check_stream(const StreamOptions& options) {
   refuse_outputs_over_files_of_options(options, out);
 }
 
-RunResult run_stream(const StreamOptions& options) {
+namespace {
+
+std::unique_ptr<Source> open_source(const StreamOptions& options) {
   InputOptions in = options.in;
   // GPU decoders give NV12, the CPU mostly I420: equal pictures with different hashes.
   if (options.common.verify && in.decoder == "auto") in.decoder = "software";
   in.sound = output_kind(options.output) == OutputKind::stream && !options.out.mute;
   std::unique_ptr<Source> source = make_source(options.input, in);
-  if (options.wrap_source) source = options.wrap_source(std::move(source));
-  const std::unique_ptr<Processor> processor = make_processor(options.common);
-  OutputOptions out = options.out;
-  out.prefers_gpu = options.may_encode_on_gpu && processor->frame_device() >= 0;
-  RecordSwitch recording;  // outlives its users below
-  const std::unique_ptr<Recorder> recorder = make_recorder(options.record, out, recording);
-  const std::unique_ptr<Recorder> originals =
-      make_original_recorder(options.record, out, recording);
-  std::optional<LiveControl> live;
-  if (options.steerable) {
-    const Backend backend = processor->frame_device() >= 0 ? Backend::cuda : Backend::cpu;
-    live.emplace(options.live, options.common, backend, recorder ? &recording : nullptr);
-    if (recorder) live->watch(*recorder, originals.get());
-    out.steering = &live->steering();
-  }
-  const std::unique_ptr<Sink> sink = make_sink(options.output, out);
+  return options.wrap_source ? options.wrap_source(std::move(source)) : std::move(source);
+}
 
-  Measurements measurements(options.common, options.resume_from.has_value());
-  ProgressLine progress(options.common, options.label);
-  bool described = !options.announce;
-  // The description waits for the first frame, so that a run that cannot start prints its error
-  // alone.
-  const auto describe = [&] {
-    if (std::exchange(described, true)) return;
-    std::string preset = live ? live->preset_text() : "";
-    const PresetUse use = preset_use(options.common);
-    if (preset.empty() || (use.changed && !use.holds)) {
-      preset = preset_text(options.common);
-    } else if (use.changed && !preset.ends_with(", changed")) {
-      preset += ", changed";
+/// One run of a stream: its parts, what they do with each frame, and what is said at the end.
+class StreamRun {
+ public:
+  explicit StreamRun(const StreamOptions& options);
+  RunResult run();
+
+ private:
+  [[nodiscard]] OutputOptions output_options() const;
+  std::unique_ptr<Sink> open_sink();
+  void describe();
+  [[nodiscard]] RunOptions run_options();
+  void follow_frames(RunOptions& to);
+  void follow_recordings(RunOptions& to);
+  void finish_files(const RunResult& result);
+  void report(RunResult& result);
+  /// The recording of results and that of the frames as they came; null where there is none.
+  [[nodiscard]] std::array<Recorder*, 2> recorders() const {
+    return {recorder_.get(), originals_.get()};
+  }
+
+  // In the order in which they are opened: the first that fails ends the run, and later ones
+  // create no files.
+  const StreamOptions& options_;
+  const std::unique_ptr<Source> source_;
+  const std::unique_ptr<Processor> processor_;
+  OutputOptions out_;
+  RecordSwitch recording_;  // outlives its users below
+  const std::unique_ptr<Recorder> recorder_;
+  const std::unique_ptr<Recorder> originals_;
+  std::optional<LiveControl> live_;
+  const std::unique_ptr<Sink> sink_;
+  Measurements measurements_;
+  ProgressLine progress_;
+  LatencyReport latency_;
+  bool described_;
+};
+
+StreamRun::StreamRun(const StreamOptions& options)
+    : options_(options),
+      source_(open_source(options)),
+      processor_(make_processor(options.common)),
+      out_(output_options()),
+      recorder_(make_recorder(options.record, out_, recording_)),
+      originals_(make_original_recorder(options.record, out_, recording_)),
+      sink_(open_sink()),
+      measurements_(options.common, options.resume_from.has_value()),
+      progress_(options.common, options.label),
+      described_(!options.announce) {}
+
+OutputOptions StreamRun::output_options() const {
+  OutputOptions out = options_.out;
+  out.prefers_gpu = options_.may_encode_on_gpu && processor_->frame_device() >= 0;
+  return out;
+}
+
+/// Opens the output and, where the run can be steered, what steers it, since a window is both.
+std::unique_ptr<Sink> StreamRun::open_sink() {
+  if (options_.steerable) {
+    const Backend backend = processor_->frame_device() >= 0 ? Backend::cuda : Backend::cpu;
+    live_.emplace(options_.live, options_.common, backend, recorder_ ? &recording_ : nullptr);
+    if (recorder_) live_->watch(*recorder_, originals_.get());
+    out_.steering = &live_->steering();
+  }
+  return make_sink(options_.output, out_);
+}
+
+/// Logs the backend, the filters and the preset, once.
+void StreamRun::describe() {
+  if (std::exchange(described_, true)) return;
+  std::string preset = live_ ? live_->preset_text() : "";
+  const PresetUse use = preset_use(options_.common);
+  if (preset.empty() || (use.changed && !use.holds)) {
+    preset = preset_text(options_.common);
+  } else if (use.changed && !preset.ends_with(", changed")) {
+    preset += ", changed";
+  }
+  logger().info("{}; {}{}{}", processor_->description(), filters_text(options_.common),
+                preset.empty() ? "" : "; ", preset);
+}
+
+RunOptions StreamRun::run_options() {
+  RunOptions to;
+  to.max_frames = options_.frames;
+  to.on_open = [this](const StreamInfo& info) {
+    if (holds_no_still_notes(output_kind(options_.output))) {
+      warn_of_lost_notes(options_.output, info);
     }
-    logger().info("{}; {}{}{}", processor->description(), filters_text(options.common),
-                  preset.empty() ? "" : "; ", preset);
+    measurements_.open(info);
+    if (recorder_) recorder_->open(info);
   };
-
-  RunOptions run_options;
-  run_options.max_frames = options.frames;
-  run_options.on_open = [&](const StreamInfo& info) {
-    if (holds_no_still_notes(output_kind(options.output))) warn_of_lost_notes(options.output, info);
-    measurements.open(info);
-    if (recorder) recorder->open(info);
-  };
-  LatencyReport latency;
-  if (options.common.wants_timings() || options.latency_report) {
-    run_options.on_frame = [&](const Frame& frame) {
-      if (options.common.wants_timings()) measurements.add_frame(frame);
-      if (options.latency_report) latency.add(frame);
+  follow_frames(to);
+  follow_recordings(to);
+  to.checkpoint_every = options_.checkpoint_every;
+  to.resume_from = options_.resume_from;
+  if (options_.on_checkpoint) {
+    to.on_checkpoint = [this](const Checkpoint& checkpoint) {
+      options_.on_checkpoint(checkpoint, measurements_.hash_bytes());
     };
   }
-  if (options.common.verify || options.on_result || recorder) {
-    run_options.on_result = [&](const Frame& frame) {
-      if (recorder) recorder->add(frame);
-      if (originals && (frame.original || frame.unseen)) {
-        originals->add(frame.unseen ? frame : *frame.original);
-      }
-      if (options.common.verify) measurements.add_result(frame);
-      if (options.on_result) options.on_result(frame);
-    };
-  }
-  run_options.wants_frames = [&] {
-    return options.common.verify || options.on_result || !options.common.curve_to.empty() ||
-           (recorder && recording.on) || (live && live->wants_frames());
-  };
-  if (originals) {
-    run_options.keep_original = true;
-    run_options.on_source = [&](const StreamInfo& info) { originals->open(info); };
-  }
-  if (recorder) {
-    run_options.keep_alpha = true;
-    run_options.on_stop = [&] {
-      recorder->cancel();
-      if (originals) originals->cancel();
-    };
-  }
-  run_options.checkpoint_every = options.checkpoint_every;
-  run_options.resume_from = options.resume_from;
-  if (options.on_checkpoint) {
-    run_options.on_checkpoint = [&](const Checkpoint& checkpoint) {
-      options.on_checkpoint(checkpoint, measurements.hash_bytes());
-    };
-  }
-  run_options.on_progress = [&](const RunProgress& now) {
+  to.on_progress = [this](const RunProgress& now) {
+    // The description waits for the first frame, so that a run that cannot start prints its error
+    // alone.
     if (now.frames > 0) describe();
-    if (options.on_progress) {
-      options.on_progress(now);
+    if (options_.on_progress) {
+      options_.on_progress(now);
     } else {
-      progress.update(now);
+      progress_.update(now);
     }
   };
-  if (live) live->attach(run_options);
-  RunResult result = run(*source, *processor, *sink, run_options, stop_token());
-  progress.clear();
-  for (Recorder* each : {recorder.get(), originals.get()})
+  if (live_) live_->attach(to);
+  return to;
+}
+
+/// Sets what measures frames and results, and whether anything wants them.
+void StreamRun::follow_frames(RunOptions& to) {
+  if (options_.common.wants_timings() || options_.latency_report) {
+    to.on_frame = [this](const Frame& frame) {
+      if (options_.common.wants_timings()) measurements_.add_frame(frame);
+      if (options_.latency_report) latency_.add(frame);
+    };
+  }
+  if (options_.common.verify || options_.on_result || recorder_) {
+    to.on_result = [this](const Frame& frame) {
+      if (recorder_) recorder_->add(frame);
+      if (originals_ && (frame.original || frame.unseen)) {
+        originals_->add(frame.unseen ? frame : *frame.original);
+      }
+      if (options_.common.verify) measurements_.add_result(frame);
+      if (options_.on_result) options_.on_result(frame);
+    };
+  }
+  to.wants_frames = [this] {
+    return options_.common.verify || options_.on_result || !options_.common.curve_to.empty() ||
+           (recorder_ && recording_.on) || (live_ && live_->wants_frames());
+  };
+}
+
+void StreamRun::follow_recordings(RunOptions& to) {
+  if (originals_) {
+    to.keep_original = true;
+    to.on_source = [this](const StreamInfo& info) { originals_->open(info); };
+  }
+  if (recorder_) {
+    to.keep_alpha = true;
+    to.on_stop = [this] {
+      for (Recorder* each : recorders())
+        if (each != nullptr) each->cancel();
+    };
+  }
+}
+
+RunResult StreamRun::run() {
+  RunResult result = equalux::run(*source_, *processor_, *sink_, run_options(), stop_token());
+  progress_.clear();
+  finish_files(result);
+  if (live_) result.code = live_->ending(result.code);
+  report(result);
+  return result;
+}
+
+/// Completes everything that the run writes beside its output.
+void StreamRun::finish_files(const RunResult& result) {
+  for (Recorder* each : recorders())
     if (each != nullptr) each->finish();
   describe();
   // A lost device takes the sum of curves with it; that is an error only where --curve-to asks for
   // it.
-  if (options.curves != nullptr && !options.common.curve_to.empty() && !result.processor_failed) {
-    options.curves->add(processor->curve_sum());
+  if (options_.curves != nullptr && !options_.common.curve_to.empty() && !result.processor_failed) {
+    options_.curves->add(processor_->curve_sum());
   }
-  measurements.finish();
-  if (live) result.code = live->ending(result.code);
-  print_summary(options, result, measurements);
-  if (options.latency_report) std::fputs(latency.text(result).c_str(), stderr);
-  if (const std::string text = sink->summary(); !text.empty() && !options.common.quiet) {
-    std::fprintf(stderr, "%s\n", printable(text).c_str());
-  }
-  for (const Recorder* each : {recorder.get(), originals.get()}) {
+  measurements_.finish();
+}
+
+/// Prints what there is to say at the end. A recording that failed changes the result's code.
+void StreamRun::report(RunResult& result) {
+  const bool quiet = options_.common.quiet;
+  const auto print = [quiet](const std::string& text) {
+    if (!text.empty() && !quiet) std::fprintf(stderr, "%s\n", printable(text).c_str());
+  };
+  print_summary(options_, result, measurements_);
+  if (options_.latency_report) std::fputs(latency_.text(result).c_str(), stderr);
+  print(sink_->summary());
+  for (const Recorder* each : recorders()) {
     if (each == nullptr) continue;
-    const std::string text =
-        (each == originals.get() ? "originals " : "") + recording_text(each->counts());
-    if (!options.common.quiet) std::fprintf(stderr, "%s\n", printable(text).c_str());
+    print((each == originals_.get() ? "originals " : "") + recording_text(each->counts()));
     if (each->code() != ExitCode::done) result.code = each->code();
   }
-  if (const std::string text = live ? live->viewers_text() : ""; !text.empty()) {
-    if (!options.common.quiet) std::fprintf(stderr, "%s\n", text.c_str());
-  }
-  if (!options.on_progress) progress.end(result.frames_out, result.elapsed_s, result.code);
-  return result;
+  if (live_) print(live_->viewers_text());
+  if (!options_.on_progress) progress_.end(result.frames_out, result.elapsed_s, result.code);
+}
+
+}  // namespace
+
+RunResult run_stream(const StreamOptions& options) {
+  return StreamRun(options).run();
 }
 
 Option frames_option(std::uint64_t& frames) {
