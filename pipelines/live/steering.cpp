@@ -7,7 +7,6 @@
 #include <optional>
 
 #include <equalux/error.h>
-#include <equalux/filter.h>
 #include <equalux/params.h>
 #include <nlohmann/json.hpp>
 
@@ -300,7 +299,7 @@ bool Steering::step_by_key(char key) {
     step(option.key, which == 0 ? -1 : 1);
     return true;
   }
-  for (const FilterInfo& filter : filter_list()) {
+  for (const FilterInfo& filter : known_) {
     for (const Option& option : filter.options) {
       if (option.keys.find(sign) == std::string_view::npos) continue;
       throw_usage(std::string("the key ") + key + " changes " + std::string(option.key) + " of " +

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <equalux/filter.h>
 #include <equalux/options.h>
 #include <nlohmann/json_fwd.hpp>
 
@@ -61,6 +62,9 @@ class Steering {
   /// Adds "recording" as a key. To be called before any other thread uses this object.
   void allow_recording(RecordSwitch& recording) { recording_ = &recording; }
 
+  /// Names all filters there are, so that a key of one that the run lacks can be explained.
+  void know_filters(std::span<const FilterInfo> all) { known_ = all; }
+
   /// Applies an object such as {"strength":0.6,"filter":false}. Keys are those of options(), which
   /// apply to every filter that has them; "filter"; "recording"; and "preset", whose values the
   /// other keys override. In place of "preset", "reset":true restores the values and the preset
@@ -73,7 +77,7 @@ class Steering {
   void step(std::string_view key, int direction);
   /// Changes the option for which a key of the keyboard stands by one step ('+' is '=', since both
   /// are one key on many keyboards). Returns false where no filter has an option of that key.
-  /// Throws Error(usage) where only filters have one that this run cannot change.
+  /// Throws Error(usage) where only filters of know_filters() have one, or it cannot be changed.
   virtual bool step_by_key(char key);
   /// Throws Error(usage) where presets set nothing of the filters.
   virtual void next_preset(int direction);
@@ -111,6 +115,7 @@ class Steering {
   std::vector<Option> options_;
   std::vector<Steered> start_base_;  // values of start_preset_ alone
   RecordSwitch* recording_ = nullptr;
+  std::span<const FilterInfo> known_;
   mutable std::mutex mutex_;  // guards the next five
   std::vector<Steered> filters_;
   std::vector<Steered> base_;  // values of preset_ alone

@@ -9,7 +9,7 @@ if ! command -v nm >/dev/null; then
 fi
 symbols=$(mktemp)
 trap 'rm -f "$symbols"' EXIT
-pattern='equalux::make_\(cpu\|cuda\)_filter\|equalux::filter_list\|__cudaRegisterFatBinary'
+pattern='equalux::make_\(cpu\|cuda\)_filter\|equalux::filter_list\|fatbinData'
 program=$1
 shift
 nm -C "$program" >"$symbols"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <equalux/error.h>
+#include <equalux/filter.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -93,6 +94,8 @@ TEST(WindowKeys, SteerTheFilter) {
 
 TEST(WindowKeys, TellWhatAnotherFilterWouldChange) {
   Steering steering({steered(0, read_recipe({"shapes", {}}))}, {"plain"});
+  EXPECT_FALSE(steer_by_key(steering, '{'));
+  steering.know_filters(filter_list());
   EXPECT_EQ(test::error_of([&] { steer_by_key(steering, '{'); }),
             (std::pair{ExitCode::usage,
                        std::string("the key { changes strength of denoise, which this run cannot "

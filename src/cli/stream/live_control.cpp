@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <equalux/error.h>
+#include <equalux/filter.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -144,6 +145,7 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
       steering_(steered_of(common, backend), names_of_presets(), read_preset_for(common),
                 common.preset) {
   if (recording != nullptr) steering_.allow_recording(*recording);
+  steering_.know_filters(filter_list());
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
   if (options.serve.empty()) {
     if (!options.serve_token.empty()) {
