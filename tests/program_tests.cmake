@@ -42,12 +42,24 @@ add_dependencies(test_program_start equalux_old_module equalux_strange_module)
 target_compile_definitions(test_program_start PRIVATE
   EQUALUX_OLD_MODULE="$<TARGET_FILE:equalux_old_module>"
   EQUALUX_STRANGE_MODULE="$<TARGET_FILE:equalux_strange_module>")
+# equalux_lacks(test pattern targets...): none of the targets has symbols that the program has.
+function(equalux_lacks test pattern)
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
+  add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/common/absent_symbols.sh
+    ${pattern} $<TARGET_FILE:equalux_program> ${files})
+  set_tests_properties(${test} PROPERTIES LABELS program TIMEOUT 60 SKIP_RETURN_CODE 77)
+endfunction()
 get_property(modules GLOBAL PROPERTY EQUALUX_MODULE_TARGETS)
 if(modules)
-  list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
-  add_test(NAME Modules.ContainNoFilters
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/small_modules.sh $<TARGET_FILE:equalux_program> ${files})
-  set_tests_properties(Modules.ContainNoFilters PROPERTIES LABELS program TIMEOUT 60 SKIP_RETURN_CODE 77)
+  equalux_lacks(Modules.ContainNoFilters "equalux::make_cpu_filter" ${modules})
+endif()
+# Modules of the program, and what runs filters on the CPU alone.
+get_property(plugins GLOBAL PROPERTY EQUALUX_FREI0R_TARGETS)
+if(EQUALUX_HAVE_OBS)
+  list(APPEND plugins equalux_obs)
+endif()
+if(EQUALUX_HAVE_CUDA AND (modules OR plugins))
+  equalux_lacks(Modules.ContainNoKernels fatbinData ${modules} ${plugins})
 endif()
 if(EQUALUX_HAVE_HTTP)
   equalux_tests(test_program_open cli LABELS program LIBRARIES equalux_program_support STEMS program_open)
