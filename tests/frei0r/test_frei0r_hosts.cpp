@@ -35,7 +35,7 @@ std::pair<std::string, int> output_of(const std::string& command) {
 }
 
 /// Why a host cannot run here; null where it can.
-const char* lacks(const char* program, const char* package) {
+const char* lacks([[maybe_unused]] const char* program, [[maybe_unused]] const char* package) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return "what the sanitizers instrument loads into instrumented programs only";
 #else

@@ -637,6 +637,8 @@ class AlikeSaturator {
     } else {
       value = numbers_(v);
       lessened = value;
+    }
+    if constexpr (kLimit == Limit::cells) {
       inverse = cell_inverse;
       above = cell_above;
     }
