@@ -16,7 +16,7 @@ equalux_tests(test_program cli LABELS program LIBRARIES equalux_program_support 
     program_full_disk broken_files
   SOURCES cli/small_disk.cpp LONG broken_files TIMEOUT 2400 CASES_BY_VALUE)
 equalux_tests(test_cli cli LABELS program LIBRARIES equalux_program_support equalux_cli
-  STEMS program_options program_image doctor)
+  STEMS program_options program_image doctor live_control)
 equalux_tests(test_manual cli LABELS program LIBRARIES equalux_program_support equalux_manual_pages
   STEMS manual)
 equalux_tests(test_batch batch LABELS program LIBRARIES equalux_program_support equalux_cli

@@ -1,0 +1,38 @@
+#include <string>
+#include <utility>
+
+#include <equalux/error.h>
+#include <gtest/gtest.h>
+
+#include "src/cli/stream/live_control.h"
+#include "tests/support/pipeline_fakes.h"
+
+namespace equalux {
+namespace {
+
+TEST(LiveControl, KnowsTheFiltersThatTheRunLacks) {
+  cli::CommonOptions common;
+  common.filters = {{"shapes", {}}};
+  cli::LiveControl live({}, common, Backend::cpu, nullptr);
+  const auto message_of = [&live](char key) {
+    return test::error_of([&] { live.steering().step_by_key(key); });
+  };
+  EXPECT_EQ(message_of('{'),
+            (std::pair{ExitCode::usage, std::string("the key { changes strength of denoise, which "
+                                                    "this run cannot change")}));
+  EXPECT_EQ(message_of('-').second,
+            "the key - changes clip-limit of equalize, which this run cannot change");
+  EXPECT_FALSE(live.steering().step_by_key('#'));
+}
+
+TEST(LiveControl, RecordsWhereTheRunCan) {
+  cli::LiveControl without({}, {}, Backend::cpu, nullptr);
+  EXPECT_EQ(test::error_of([&] { without.steering().toggle_recording(); }).first, ExitCode::usage);
+  RecordSwitch recording;
+  cli::LiveControl with({}, {}, Backend::cpu, &recording);
+  with.steering().toggle_recording();
+  EXPECT_TRUE(recording.on);
+}
+
+}  // namespace
+}  // namespace equalux
