@@ -10,7 +10,7 @@
 #include "src/common/json_text.h"
 #include "src/equalize/saturation.h"
 #include "src/equalize/surround_state.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 namespace {
 

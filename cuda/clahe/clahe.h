@@ -8,7 +8,7 @@
 
 #include "cuda/device/plane_pair.h"
 #include "cuda/runtime/launch_device.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 #include "src/format/pixel_math.h"
 
 /// Adaptive equalization on a GPU: three kernels per frame (count, curves, apply), each of which

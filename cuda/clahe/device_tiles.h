@@ -10,7 +10,7 @@
 #include "cuda/clahe/clahe.h"
 #include "cuda/runtime/handles.h"
 #include "src/clahe/tile_grid.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 /// Memory and description of tiles on a GPU, common to the chains of all depths.
 namespace equalux::cuda {

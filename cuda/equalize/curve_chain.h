@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "src/equalize/equalize_chain.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 /// Common parts of the GPU chains that compute curves.
 namespace equalux::cuda {

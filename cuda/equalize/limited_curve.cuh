@@ -7,8 +7,8 @@
 #include "cuda/device/warp_sum.cuh"
 #include "cuda/equalize/fused/fused_config.h"
 #include "cuda/equalize/fused/fused_params.h"
-#include "src/equalize/tone_history.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_history.h"
+#include "src/equalize/tone/tone_limits.h"
 
 /// Curves with limits and over time. Every block computes them for itself, as it does the gains, in
 /// the steps of src/cpu/equalize/curve_maker.cpp; levels and quantiles are spread over its threads.

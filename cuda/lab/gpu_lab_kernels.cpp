@@ -7,7 +7,7 @@
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/launch_shape.h"
 #include "cuda/staged/staged_stages.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 #include "src/lab/gpu_lab.h"
 
 namespace equalux::gpu_lab {

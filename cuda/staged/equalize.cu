@@ -4,7 +4,7 @@
 #include "cuda/runtime/pick_kernel.h"
 #include "cuda/staged/staged_stages.h"
 #include "cuda/staged/value_walk.cuh"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 #include "src/format/pixel_math.h"
 
 namespace equalux::cuda {

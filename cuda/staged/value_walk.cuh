@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cuda/device/linear_thread.cuh"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 
 /// Walks over the V plane of an HSV image, and the bins of its 256 levels.
 namespace equalux::cuda {

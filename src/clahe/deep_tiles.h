@@ -6,7 +6,7 @@
 
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/opencv_curve.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_limits.h"
 #include "src/format/pixel_math.h"
 
 /// Arithmetic of tiles of more than 8 bits, from curves to samples, written once for host and

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "src/equalize/tone_filter.h"
+#include "src/equalize/tone/tone_filter.h"
 
 namespace equalux {
 namespace {

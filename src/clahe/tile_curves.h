@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_limits.h"
 #include "src/format/pixel_math.h"
 
 /// Arithmetic from the curves of tiles to the gain of a pixel, written once for host and device.

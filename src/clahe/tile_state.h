@@ -6,7 +6,7 @@
 
 #include <equalux/clahe.h>
 
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 /// Temporal state of all tiles as JSON text, the same for both backends.
 ///

@@ -5,8 +5,8 @@
 #include <equalux/image.h>
 
 #include "src/equalize/space.h"
-#include "src/equalize/tone_curve.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_curve.h"
+#include "src/equalize/tone/tone_limits.h"
 #include "src/format/pixel_math.h"
 
 /// Samples of more than 8 bits: from histogram to tone curve to gain to code, in 64-bit integers,

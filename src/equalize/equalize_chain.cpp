@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "src/equalize/space.h"
-#include "src/equalize/tone_filter.h"
+#include "src/equalize/tone/tone_filter.h"
 #include "src/format/rounding.h"
 
 namespace equalux {

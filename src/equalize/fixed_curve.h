@@ -9,8 +9,8 @@
 #include <equalux/params.h>
 
 #include "src/equalize/deep_curve.h"
-#include "src/equalize/tone_curve.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_curve.h"
+#include "src/equalize/tone/tone_limits.h"
 
 /// Arithmetic of curves that are kept: what a frame adds to their sum, and their tables for frames
 /// of any depth. Integers, for host and device.

@@ -6,7 +6,7 @@
 #include "src/equalize/options.h"
 #include "src/equalize/region.h"
 #include "src/equalize/space.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 /// Rules between parameters, and rules about frames. Rules of single parameters are in options.cpp.
 namespace equalux {

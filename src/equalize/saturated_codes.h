@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "src/equalize/saturation.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_limits.h"
 #include "src/format/pixel_math.h"
 
 /// saturation::scaled() of 8-bit codes without divisions, written once for host and device; only

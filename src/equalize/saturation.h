@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_limits.h"
 #include "src/format/pixel_math.h"
 
 /// Saturation S of HSV times a factor k with hue and the new value kept, in integers, written once

@@ -5,7 +5,7 @@
 #include <equalux/params.h>
 
 #include "src/equalize/hue_math.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_limits.h"
 #include "src/format/pixel_math.h"
 
 /// Levels v of the spaces luma and lightness, and the effect of a curve over them on a channel, in

@@ -8,7 +8,7 @@
 
 #include <equalux/error.h>
 
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 #include "src/plot/gnuplot.h"
 
 namespace equalux::plot {

@@ -7,7 +7,7 @@
 
 #include "src/cpu/equalize/fused/gain_tables.h"
 #include "src/equalize/deep_curve.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 #include "tests/equalize/wide.h"
 #include "tests/support/long_counts.h"
 

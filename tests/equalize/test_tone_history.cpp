@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "src/equalize/tone_history.h"
+#include "src/equalize/tone/tone_history.h"
 #include "tests/quality/stability_scenes.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/moving_frames.h"

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/curve_maker.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_limits.h"
 #include "tests/equalize/wide.h"
 #include "tests/support/test_images.h"
 

@@ -10,7 +10,7 @@
 #include "cuda/runtime/launch_device.h"
 #include "src/equalize/deep_curve.h"
 #include "src/equalize/deep_line.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 #include "src/format/layout.h"
 #include "src/format/rounding.h"
 

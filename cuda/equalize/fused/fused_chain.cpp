@@ -20,7 +20,7 @@
 #include "cuda/runtime/view_strides.h"
 #include "src/equalize/fixed_curve.h"
 #include "src/equalize/space.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 
 namespace equalux::cuda {
 namespace {

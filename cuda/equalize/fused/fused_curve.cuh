@@ -11,7 +11,7 @@
 #include "src/equalize/near_half.h"
 #include "src/equalize/opencv_curve.h"
 #include "src/equalize/saturation.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 
 /// Gain table of the frame's histogram. Every block makes it for itself, which costs less than a
 /// second barrier of the grid.

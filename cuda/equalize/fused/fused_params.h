@@ -7,7 +7,7 @@
 
 #include "cuda/device/fast_divisor.h"
 #include "cuda/device/gain_scale.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 #include "src/format/pixel_math.h"
 
 /// Parameters of the fused kernel for one frame, and its state in device memory.

@@ -7,7 +7,7 @@
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/trace.h"
 #include "src/equalize/fixed_curve.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 
 namespace equalux::cuda {
 

@@ -6,7 +6,7 @@
 
 #include "cuda/device/packed_frame.h"
 #include "src/equalize/space.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 /// The stages of the space chain, as host code calls them. Each enqueues a kernel on `stream` and
 /// throws Error(unavailable) where a launch is refused.

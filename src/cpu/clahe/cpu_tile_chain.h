@@ -18,7 +18,7 @@
 #include "src/cpu/common/stores.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/equalize/saturation.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 #include "src/format/layout.h"
 
 /// Common part of the CPU's chains of tiles at every depth: histograms of tiles, counted in bands,

@@ -10,7 +10,7 @@
 #include "src/clahe/tile_grid.h"
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 /// Curves of tiles from their histograms, on the CPU.
 namespace equalux {

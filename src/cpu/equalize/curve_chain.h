@@ -7,7 +7,7 @@
 #include "src/cpu/equalize/curve_collector.h"
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/equalize/equalize_chain.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 /// Common part of the CPU's chains that make curves.
 namespace equalux {

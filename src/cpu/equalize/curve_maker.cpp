@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 
 namespace equalux {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/equalize/fixed_curve.h"
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 /// Curves with limits and over time on the CPU; tone_limits.h and tone_history.h have the
 /// arithmetic.

@@ -9,8 +9,8 @@
 
 #include "src/cpu/common/stores.h"
 #include "src/cpu/equalize/fused/gain_tables.h"
-#include "src/equalize/tone_curve.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_curve.h"
+#include "src/equalize/tone/tone_limits.h"
 
 namespace equalux {
 namespace {

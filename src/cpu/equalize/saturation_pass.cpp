@@ -1,8 +1,8 @@
 #include "src/cpu/equalize/saturation_pass.h"
 
 #include "src/equalize/fixed_curve.h"
-#include "src/equalize/tone_curve.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_curve.h"
+#include "src/equalize/tone/tone_limits.h"
 
 namespace equalux {
 

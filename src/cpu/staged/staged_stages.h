@@ -9,7 +9,7 @@
 #include <equalux/params.h>
 
 #include "src/cpu/common/parallel.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 
 /// Stages of the staged chain on the CPU, one file each, as in the HSV equalization report. Each
 /// works on whole frames and may be called alone.

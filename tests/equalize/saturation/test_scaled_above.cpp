@@ -9,7 +9,7 @@
 
 #include "src/equalize/fixed_curve.h"
 #include "src/equalize/saturation.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_limits.h"
 #include "tests/support/long_counts.h"
 
 namespace equalux {

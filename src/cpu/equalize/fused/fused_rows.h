@@ -9,7 +9,7 @@
 
 #include "src/cpu/clahe/tile_rows.h"
 #include "src/cpu/common/stores.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 #include "src/format/layout.h"
 
 /// Inner loops of the fused chain over one row, or over one row of chroma with its one or two rows

@@ -4,7 +4,7 @@
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/space.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 
 namespace equalux {
 namespace {

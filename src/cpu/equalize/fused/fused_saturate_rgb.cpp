@@ -9,7 +9,7 @@
 #include "src/cpu/equalize/fused/fused_saturate.h"
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/space.h"
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_saturate_rgb.cpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "src/equalize/tone_curve.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_curve.h"
+#include "src/equalize/tone/tone_limits.h"
 
 namespace equalux {
 namespace {

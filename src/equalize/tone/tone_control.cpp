@@ -1,4 +1,4 @@
-#include "src/equalize/tone_control.h"
+#include "src/equalize/tone/tone_control.h"
 
 #include <algorithm>
 #include <cmath>

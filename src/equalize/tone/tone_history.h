@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_limits.h"
 
 /// Tone curve over time: the state kept from frame to frame, and its update. Integers, written once
 /// for host and device; backends own the loops. docs/algorithm.md, "Over time", explains the idea.

@@ -9,8 +9,8 @@
 #include <equalux/params.h>
 
 #include "src/equalize/saturation.h"
-#include "src/equalize/tone_history.h"
-#include "src/equalize/tone_limits.h"
+#include "src/equalize/tone/tone_history.h"
+#include "src/equalize/tone/tone_limits.h"
 
 /// Host part of curves with limits or a history: the parameters of each frame's curve. Both
 /// backends use it, so that they agree to the bit.

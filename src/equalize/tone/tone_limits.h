@@ -4,7 +4,7 @@
 
 #include <equalux/params.h>
 
-#include "src/equalize/tone_curve.h"
+#include "src/equalize/tone/tone_curve.h"
 #include "src/format/pixel_math.h"
 
 /// Limits of a tone curve, level by level and in integers, written once for host and device.
