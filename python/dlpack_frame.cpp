@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace py = pybind11;
 

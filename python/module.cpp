@@ -18,8 +18,8 @@
 #include "python/dlpack_frame.h"
 #include "python/result_memory.h"
 #include "src/common/cuda_memory.h"
-#include "src/common/option_values.h"
 #include "src/host/host_filter.h"
+#include "src/options/option_values.h"
 #include "src/quality/clip_meter.h"
 #include "src/quality/figures_json.h"
 

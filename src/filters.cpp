@@ -8,10 +8,10 @@
 #include <equalux/hessian.h>
 
 #include "src/common/filter_recipe.h"
-#include "src/common/nearest_name.h"
-#include "src/common/option_values.h"
 #include "src/equalize/options.h"
 #include "src/format/rounding.h"
+#include "src/options/nearest_name.h"
+#include "src/options/option_values.h"
 
 /// List of the filters of this build. A new filter is one row of rows().
 namespace equalux {

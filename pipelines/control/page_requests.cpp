@@ -9,7 +9,7 @@
 
 #include "pipelines/control/serve_address.h"
 #include "src/common/json_text.h"
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

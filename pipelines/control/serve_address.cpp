@@ -7,7 +7,7 @@
 #include <equalux/error.h>
 #include <netinet/in.h>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

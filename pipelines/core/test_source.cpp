@@ -11,8 +11,8 @@
 
 #include "pipelines/core/frame_time.h"
 #include "pipelines/picture/convert_rgb.h"
-#include "src/common/option_values.h"
 #include "src/format/layout.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

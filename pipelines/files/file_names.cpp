@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "src/common/decimal.h"
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

@@ -19,8 +19,8 @@
 #include "pipelines/files/y4m_header.h"
 #include "pipelines/picture/convert_rgb.h"
 #include "pipelines/picture/paired_chroma.h"
-#include "src/common/option_values.h"
 #include "src/format/layout.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

@@ -9,8 +9,8 @@
 #include <dlfcn.h>
 #include <equalux/error.h>
 
-#include "src/common/option_table.h"
 #include "src/equalize/options.h"
+#include "src/options/option_table.h"
 
 namespace equalux {
 namespace {

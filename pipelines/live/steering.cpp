@@ -12,10 +12,10 @@
 
 #include "src/common/json_text.h"
 #include "src/common/log.h"
-#include "src/common/nearest_name.h"
-#include "src/common/option_table.h"
-#include "src/common/option_values.h"
 #include "src/equalize/options.h"
+#include "src/options/nearest_name.h"
+#include "src/options/option_table.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

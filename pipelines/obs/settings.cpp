@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "src/common/option_table.h"
 #include "src/equalize/options.h"
+#include "src/options/option_table.h"
 
 namespace equalux::obs {
 namespace {

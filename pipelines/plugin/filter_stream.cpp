@@ -11,7 +11,7 @@
 
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/plugin/timings_structure.h"
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 #define GST_CAT_DEFAULT equalux_debug
 

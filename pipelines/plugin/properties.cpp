@@ -5,7 +5,7 @@
 
 #include "pipelines/plugin/filter_element.h"
 #include "pipelines/plugin/timings_structure.h"
-#include "src/common/option_table.h"
+#include "src/options/option_table.h"
 
 namespace equalux::gst {
 

@@ -7,8 +7,8 @@
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
-#include "src/common/nearest_name.h"
-#include "src/common/option_values.h"
+#include "src/options/nearest_name.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

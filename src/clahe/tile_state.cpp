@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/common/json_text.h"
-#include "src/common/option_values.h"
 #include "src/common/state_text.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <equalux/error.h>
 
-#include "src/common/option_values.h"
 #include "src/common/utf8.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli {
 namespace {

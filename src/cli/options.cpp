@@ -6,9 +6,9 @@
 
 #include "src/cli/values.h"
 #include "src/common/log.h"
-#include "src/common/nearest_name.h"
-#include "src/common/option_values.h"
 #include "src/equalize/options.h"
+#include "src/options/nearest_name.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli {
 namespace {

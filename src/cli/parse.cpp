@@ -15,8 +15,8 @@
 #include "src/cli/settings.h"
 #include "src/cli/stream/io_factory.h"
 #include "src/common/log.h"
-#include "src/common/nearest_name.h"
-#include "src/common/option_values.h"
+#include "src/options/nearest_name.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli {
 namespace {

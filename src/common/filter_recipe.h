@@ -10,7 +10,7 @@
 
 #include <equalux/filter.h>
 
-#include "src/common/option_table.h"
+#include "src/options/option_table.h"
 
 /// Recipes of filters: parameters of any filter, parsed once from a spec.
 namespace equalux {

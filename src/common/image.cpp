@@ -6,7 +6,7 @@
 #include <equalux/image.h>
 
 #include "src/common/frame_memory.h"
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 /// Numbers of a filter's saved state, which may come from anywhere. The functions throw
 /// Error(usage) for a number that does not fit, and nlohmann::json::exception for another type.

@@ -1,8 +1,8 @@
 
 #include <equalux/convolve.h>
 
-#include "src/common/option_table.h"
 #include "src/convolve/exact_kernel.h"
+#include "src/options/option_table.h"
 
 /// Options of convolution, and its rules between options and about frames, except those of the
 /// kernel.

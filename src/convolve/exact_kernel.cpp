@@ -10,8 +10,8 @@
 #include <equalux/error.h>
 
 #include "src/common/decimal.h"
-#include "src/common/nearest_name.h"
-#include "src/common/option_table.h"
+#include "src/options/nearest_name.h"
+#include "src/options/option_table.h"
 
 namespace equalux {
 namespace {

@@ -1,7 +1,7 @@
 #include <equalux/denoise.h>
 
-#include "src/common/option_table.h"
 #include "src/denoise/denoise_math.h"
+#include "src/options/option_table.h"
 
 /// Options of noise reduction, and its rules about frames.
 namespace equalux {

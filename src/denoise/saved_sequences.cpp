@@ -8,10 +8,10 @@
 
 #include "src/common/base64.h"
 #include "src/common/json_text.h"
-#include "src/common/option_values.h"
 #include "src/common/state_text.h"
 #include "src/denoise/motion_math.h"
 #include "src/denoise/noise_estimate.h"
+#include "src/options/option_values.h"
 
 namespace equalux::denoise {
 namespace {

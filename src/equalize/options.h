@@ -4,7 +4,7 @@
 
 #include <equalux/params.h>
 
-#include "src/common/option_table.h"
+#include "src/options/option_table.h"
 
 /// Options of equalization.
 namespace equalux {

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <optional>
 
-#include "src/common/option_values.h"
 #include "src/format/pixel_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <equalux/hessian.h>
 
-#include "src/common/option_table.h"
 #include "src/hessian/hessian_weights.h"
 #include "src/hessian/vessel_math.h"
+#include "src/options/option_table.h"
 
 /// Options of the Hessian filters, and their rules between options and about frames.
 namespace equalux {

@@ -10,8 +10,8 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
-#include "src/common/option_values.h"
 #include "src/host/host_filter.h"
+#include "src/options/option_values.h"
 
 /// C interface: converts texts and numbers, calls HostFilter, and returns statuses.
 

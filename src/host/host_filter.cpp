@@ -9,7 +9,7 @@
 
 #include <equalux/device.h>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux {
 namespace {

@@ -10,10 +10,10 @@
 #include "src/cli/options.h"
 #include "src/cli/paths.h"
 #include "src/common/log.h"
-#include "src/common/nearest_name.h"
 #include "src/lab/experiment.h"
 #include "src/lab/lab.h"
 #include "src/lab/options.h"
+#include "src/options/nearest_name.h"
 
 namespace fs = std::filesystem;
 

@@ -8,7 +8,7 @@
 
 #include <equalux/error.h>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli::lab {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux::plot {
 namespace {

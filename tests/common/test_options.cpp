@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/common/option_table.h"
 #include "src/equalize/options.h"
+#include "src/options/option_table.h"
 
 /// The tables of options: what hosts, help and error lines make of them.
 namespace equalux {

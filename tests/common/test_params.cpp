@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/common/nearest_name.h"
+#include "src/options/nearest_name.h"
 
 namespace equalux {
 namespace {

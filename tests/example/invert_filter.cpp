@@ -5,8 +5,8 @@
 #include <equalux/error.h>
 
 #include "src/common/frame_check.h"
-#include "src/common/option_values.h"
 #include "src/cpu/common/parallel.h"
+#include "src/options/option_values.h"
 #include "tests/example/invert.h"
 
 /// `invert` on the CPU. A real one is src/cpu/invert/invert_filter.cpp, and has a kernel beside it

@@ -1,4 +1,4 @@
-#include "src/common/option_table.h"
+#include "src/options/option_table.h"
 #include "tests/example/invert.h"
 
 /// The options of `invert`, and its rules. A real one is src/invert/invert_params.cpp.

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/frei0r/frei0r_effect.h"
-#include "src/common/option_table.h"
+#include "src/options/option_table.h"
 #include "tests/frei0r/frei0r_plugin.h"
 #include "tests/support/test_images.h"
 

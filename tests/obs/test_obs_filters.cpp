@@ -22,7 +22,7 @@
 #include "pipelines/obs/settings.h"
 #include "pipelines/obs/sources.h"
 #include "src/cli/config_file.h"
-#include "src/common/option_table.h"
+#include "src/options/option_table.h"
 #include "tests/core/short_memory.h"
 #include "tests/opencv/virtual_display.h"
 #include "tests/support/test_images.h"

@@ -14,7 +14,7 @@
 #include "src/cli/folder_files.h"
 #include "src/cli/paths.h"
 #include "src/cli/stream/io_factory.h"
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace fs = std::filesystem;
 

@@ -19,8 +19,8 @@
 #include "pipelines/picture/upright_sink.h"
 #include "src/cli/paths.h"
 #include "src/common/log.h"
-#include "src/common/nearest_name.h"
-#include "src/common/option_values.h"
+#include "src/options/nearest_name.h"
+#include "src/options/option_values.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
 #include "pipelines/opencv/display/window.h"

@@ -9,7 +9,7 @@
 
 #include "src/cli/values.h"
 #include "src/common/log.h"
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli {
 namespace {

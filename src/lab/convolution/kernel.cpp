@@ -6,8 +6,8 @@
 #include <equalux/filter.h>
 
 #include "src/common/filter_recipe.h"
-#include "src/common/nearest_name.h"
-#include "src/common/option_values.h"
+#include "src/options/nearest_name.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli::lab {
 namespace {

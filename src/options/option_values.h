@@ -10,7 +10,7 @@
 #include <equalux/error.h>
 #include <equalux/options.h>
 
-#include "src/common/nearest_name.h"
+#include "src/options/nearest_name.h"
 
 /// Option values as text.
 namespace equalux {

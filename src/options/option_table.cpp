@@ -1,4 +1,4 @@
-#include "src/common/option_table.h"
+#include "src/options/option_table.h"
 
 #include <cmath>
 

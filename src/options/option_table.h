@@ -11,7 +11,7 @@
 #include <equalux/options.h>
 #include <equalux/params.h>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 /// Tables of options: each declaration tied to the member of a filter's parameters that it sets.
 /// Reading, printing and checking values follow from it.

@@ -1,6 +1,6 @@
 #include <equalux/params.h>
 
-#include "src/common/option_values.h"
+#include "src/options/option_values.h"
 
 /// Parsing of filter specs.
 namespace equalux {
