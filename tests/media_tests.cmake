@@ -32,7 +32,7 @@ if(EQUALUX_HAVE_OPENCV)
 endif()
 
 if(EQUALUX_HAVE_LIBAV)
-  add_library(equalux_media_files STATIC support/media_files.cpp support/sample_media.cpp)
+  add_library(equalux_media_files STATIC support/media/media_files.cpp support/media/sample_media.cpp)
   target_include_directories(equalux_media_files PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(equalux_media_files
     PUBLIC equalux_container PkgConfig::LIBAV

@@ -13,7 +13,7 @@
 #include "tests/support/device/device_filter.h"
 #include "tests/support/device/device_image.h"
 #include "tests/support/drawn_params.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// What tests of clahe on a GPU ask of it at every depth: the CPU's bytes.
 namespace equalux::test {

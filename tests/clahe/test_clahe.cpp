@@ -10,8 +10,8 @@
 #include "src/cpu/clahe/clahe_chain.h"
 #include "tests/clahe/reference_clahe.h"
 #include "tests/clahe/tile_checks.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/clahe/cuda_tiles.h"
 #include "tests/equalize/deep/deep_reference.h"
 #include "tests/support/device/device_test.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

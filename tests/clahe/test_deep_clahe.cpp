@@ -15,8 +15,8 @@
 #include "tests/clahe/reference_deep_clahe.h"
 #include "tests/clahe/tile_checks.h"
 #include "tests/equalize/deep/deep_reference.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

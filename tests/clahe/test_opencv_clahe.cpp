@@ -11,8 +11,8 @@
 
 #include "src/cpu/clahe/opencv_clahe_chain.h"
 #include "tests/support/long_counts.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/opencv_bytes.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

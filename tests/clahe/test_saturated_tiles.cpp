@@ -17,7 +17,7 @@
 #include "tests/equalize/saturation/saturation_definition.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

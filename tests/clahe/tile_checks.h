@@ -6,8 +6,8 @@
 #include <equalux/clahe.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 /// What tests of clahe ask of it at every depth.
 namespace equalux::test {

@@ -6,7 +6,7 @@
 
 #include <gst/rtsp-server/rtsp-server.h>
 
-#include "tests/support/rtsp_server.h"
+#include "tests/support/media/rtsp_server.h"
 
 /// A server of RTSP in this process that takes what somebody announces.
 namespace equalux::test {

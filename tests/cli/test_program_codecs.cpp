@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "tests/support/long_counts.h"
-#include "tests/support/media_files.h"
+#include "tests/support/media/media_files.h"
 #include "tests/support/program.h"
 
 /// What the program makes of the pictures that decoders give and encoders take.

@@ -13,9 +13,9 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/files/pnm.h"
+#include "tests/support/media/test_images.h"
+#include "tests/support/media/y4m_streams.h"
 #include "tests/support/program.h"
-#include "tests/support/test_images.h"
-#include "tests/support/y4m_streams.h"
 
 /// --curve-to and --curve-from.
 namespace equalux::test {

@@ -8,8 +8,8 @@
 
 #include "pipelines/files/still.h"
 #include "src/common/json_text.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/program.h"
-#include "tests/support/test_images.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/still.h"
 #endif

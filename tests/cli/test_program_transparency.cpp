@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/long_counts.h"
-#include "tests/support/media_files.h"
+#include "tests/support/media/media_files.h"
 #include "tests/support/program.h"
 
 /// Transparency of real files, as ffmpeg sees it in the input and in the result.

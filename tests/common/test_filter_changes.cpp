@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/filter_changes.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// Options that change by key and value while frames move.
 namespace equalux {

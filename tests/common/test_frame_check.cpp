@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// Frames that are not what a filter was configured for.
 namespace equalux {

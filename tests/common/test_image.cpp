@@ -2,7 +2,7 @@
 #include <equalux/image.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

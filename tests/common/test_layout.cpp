@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "src/format/layout.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

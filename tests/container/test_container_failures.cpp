@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "pipelines/container/output/writer.h"
-#include "tests/support/sample_media.h"
+#include "tests/support/media/sample_media.h"
 
 namespace equalux {
 namespace {

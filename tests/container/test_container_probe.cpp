@@ -9,7 +9,7 @@
 #include "pipelines/container/input/probe.h"
 #include "pipelines/container/input/shortfall.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/sample_media.h"
+#include "tests/support/media/sample_media.h"
 
 namespace equalux {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "pipelines/container/input/matroska_file.h"
 #include "pipelines/container/input/shortfall.h"
-#include "tests/support/sample_media.h"
+#include "tests/support/media/sample_media.h"
 
 namespace equalux {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "pipelines/container/input/shortfall.h"
 #include "pipelines/container/output/writer.h"
-#include "tests/support/sample_media.h"
+#include "tests/support/media/sample_media.h"
 
 namespace equalux {
 namespace {

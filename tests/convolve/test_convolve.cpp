@@ -8,7 +8,7 @@
 #include "src/cpu/convolve/convolve.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "tests/convolve/reference_convolve.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "src/convolve/exact_kernel.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// Convolution beside OpenCV's filter2D.
 namespace equalux {

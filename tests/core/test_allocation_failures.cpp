@@ -17,10 +17,10 @@
 #include "pipelines/files/y4m.h"
 #include "pipelines/picture/upright_sink.h"
 #include "tests/core/short_memory.h"
-#include "tests/support/moving_frames.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/y4m_streams.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/y4m_streams.h"
 
 /// Memory that is short, once or from then on, at every allocation in turn: a clean error or the
 /// right result, and nothing leaks.

@@ -6,8 +6,8 @@
 
 #include "pipelines/core/frame_hash.h"
 #include "pipelines/core/frame_time.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

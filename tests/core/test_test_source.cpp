@@ -9,8 +9,8 @@
 #include "pipelines/core/frame_time.h"
 #include "pipelines/core/run.h"
 #include "pipelines/core/test_source.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
-#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

@@ -20,9 +20,9 @@
 #include "pipelines/picture/alpha_plane.h"
 #include "pipelines/picture/upright_sink.h"
 #include "src/common/log.h"
+#include "tests/support/media/test_images.h"
+#include "tests/support/media/transparent_source.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
-#include "tests/support/transparent_source.h"
 
 /// Transparency beside pictures, past filters that do not see it.
 namespace equalux::test {

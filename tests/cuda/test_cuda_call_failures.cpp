@@ -12,7 +12,7 @@
 #include "pipelines/cuda/cuda_processor.h"
 #include "tests/cuda/fake_cuda.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/moving_frames.h"
+#include "tests/support/media/moving_frames.h"
 #include "tests/support/pipeline_fakes.h"
 
 /// Every call of the CUDA runtime fails once, on an invented device.

@@ -14,8 +14,8 @@
 #include "tests/support/device/device_image.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/long_counts.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

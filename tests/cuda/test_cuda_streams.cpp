@@ -16,11 +16,11 @@
 #include "tests/support/calm_params.h"
 #include "tests/support/device/device_image.h"
 #include "tests/support/filter_changes.h"
-#include "tests/support/moving_frames.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/surround_frames.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
-#include "tests/support/surround_frames.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

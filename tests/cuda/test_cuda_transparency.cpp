@@ -9,8 +9,8 @@
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/cuda/cuda_processor.h"
 #include "tests/cuda/fake_cuda.h"
-#include "tests/support/test_images.h"
-#include "tests/support/transparent_source.h"
+#include "tests/support/media/test_images.h"
+#include "tests/support/media/transparent_source.h"
 
 namespace equalux::test {
 namespace {

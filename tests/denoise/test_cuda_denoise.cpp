@@ -11,7 +11,7 @@
 #include "tests/denoise/denoise_pictures.h"
 #include "tests/support/backend_pair.h"
 #include "tests/support/device/device_test.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -13,8 +13,8 @@
 #include "tests/denoise/denoise_pictures.h"
 #include "tests/denoise/reference_denoise.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -17,7 +17,7 @@
 #include "tests/support/dither_matrix.h"
 #include "tests/support/filter_chain.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// Fractions of levels between denoise and equalize, and their rounding.
 namespace equalux {

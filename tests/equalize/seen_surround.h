@@ -6,8 +6,8 @@
 
 #include "src/cpu/equalize/surround_tracker.h"
 #include "src/equalize/surround.h"
-#include "tests/support/surround_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/surround_frames.h"
+#include "tests/support/media/test_images.h"
 
 /// What the tracker of surrounds makes of whole frames.
 namespace equalux::test {

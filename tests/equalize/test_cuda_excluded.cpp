@@ -10,10 +10,10 @@
 #include "tests/support/backend_pair.h"
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/surround_frames.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/surround_frames.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/filter_changes.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "src/cpu/equalize/fused/fused_chain.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/opencv_bytes.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

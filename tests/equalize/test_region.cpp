@@ -10,8 +10,8 @@
 #include "src/equalize/region.h"
 #include "tests/equalize/reference.h"
 #include "tests/support/filter_changes.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -9,8 +9,8 @@
 #include "tests/equalize/reference.h"
 #include "tests/equalize/seen_surround.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/surround_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/surround_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

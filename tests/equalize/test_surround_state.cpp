@@ -12,7 +12,7 @@
 #include "src/common/json_text.h"
 #include "src/equalize/surround_state.h"
 #include "tests/equalize/seen_surround.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

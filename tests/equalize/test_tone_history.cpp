@@ -15,8 +15,8 @@
 #include "src/equalize/tone/tone_history.h"
 #include "tests/quality/stability_scenes.h"
 #include "tests/support/filter_changes.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -11,7 +11,7 @@
 #include "src/cpu/equalize/curve_maker.h"
 #include "src/equalize/tone/tone_limits.h"
 #include "tests/equalize/wide.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "src/common/filter_recipe.h"
 #include "tests/example/invert.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// The worked example of docs/architecture.md: a filter that costs a table, its loops and a row.
 namespace equalux {

@@ -8,9 +8,9 @@
 #include "pipelines/files/file_names.h"
 #include "pipelines/files/image_pattern.h"
 #include "pipelines/files/pnm.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

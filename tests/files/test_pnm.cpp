@@ -8,9 +8,9 @@
 #include "pipelines/files/still.h"
 #include "pipelines/picture/convert_rgb.h"
 #include "tests/support/long_counts.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

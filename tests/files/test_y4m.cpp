@@ -8,10 +8,10 @@
 
 #include "pipelines/files/y4m.h"
 #include "tests/support/long_counts.h"
+#include "tests/support/media/test_images.h"
+#include "tests/support/media/y4m_streams.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
-#include "tests/support/y4m_streams.h"
 
 namespace equalux::test {
 namespace {

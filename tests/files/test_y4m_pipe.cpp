@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "pipelines/files/y4m.h"
+#include "tests/support/media/y4m_streams.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/y4m_streams.h"
 
 namespace equalux::test {
 namespace {

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 
 #include "tests/support/long_counts.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -14,7 +14,7 @@
 #include "pipelines/frei0r/frei0r_effect.h"
 #include "src/options/option_table.h"
 #include "tests/frei0r/frei0r_plugin.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

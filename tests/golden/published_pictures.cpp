@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/files/still.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/program.h"
-#include "tests/support/test_images.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/still.h"
 #endif

@@ -9,7 +9,7 @@
 
 #include <gst/rtsp-server/rtsp-server.h>
 
-#include "tests/support/rtsp_server.h"
+#include "tests/support/media/rtsp_server.h"
 
 /// A camera of the network in this process, with a camera's faults.
 namespace equalux::test {

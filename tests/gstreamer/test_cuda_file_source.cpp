@@ -19,9 +19,9 @@
 #include "pipelines/gstreamer/gst_common.h"
 #include "pipelines/picture/paired_chroma.h"
 #include "tests/support/device/device_image.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/test_images.h"
 
 /// Files that a GPU decodes for filters on it: the bundled clip, H.264 of 640x360.
 namespace equalux {

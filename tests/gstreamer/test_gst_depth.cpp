@@ -10,8 +10,8 @@
 #include "pipelines/gstreamer/decode/file_source.h"
 #include "pipelines/gstreamer/encode/file_sink.h"
 #include "tests/gstreamer/video_files.h"
-#include "tests/support/test_images.h"
-#include "tests/support/y4m_streams.h"
+#include "tests/support/media/test_images.h"
+#include "tests/support/media/y4m_streams.h"
 
 /// Video of more than 8 bits from file to file: what a lossless encoder kept are the library's
 /// bytes.

@@ -11,8 +11,8 @@
 #include "pipelines/gstreamer/encode/file_sink.h"
 #include "tests/gstreamer/video_files.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/sample_media.h"
-#include "tests/support/y4m_streams.h"
+#include "tests/support/media/sample_media.h"
+#include "tests/support/media/y4m_streams.h"
 
 /// File sinks that are left in the middle and gone on with.
 namespace equalux::test {

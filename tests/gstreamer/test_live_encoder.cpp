@@ -9,8 +9,8 @@
 #include "pipelines/gstreamer/encode/encoder_table.h"
 #include "pipelines/gstreamer/stream/live_encoder.h"
 #include "pipelines/gstreamer/stream/packet_source.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
-#include "tests/support/test_images.h"
 
 /// An encoder that nobody waits for, and the times of its packets.
 namespace equalux::test {

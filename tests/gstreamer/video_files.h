@@ -14,7 +14,7 @@
 #include "pipelines/core/frame_pool.h"
 #include "pipelines/core/sink.h"
 #include "pipelines/core/source.h"
-#include "tests/support/media_files.h"
+#include "tests/support/media/media_files.h"
 
 /// Decodes files by our sources and by FFmpeg, so that tests can compare the two.
 namespace equalux::test {

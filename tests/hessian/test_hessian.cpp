@@ -11,7 +11,7 @@
 #include "src/hessian/hessian_math.h"
 #include "src/hessian/hessian_weights.h"
 #include "tests/hessian/hessian_reference.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// `eigenvalues`, and the arithmetic of its family.
 namespace equalux {

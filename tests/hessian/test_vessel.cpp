@@ -15,7 +15,7 @@
 #include "tests/hessian/hessian_reference.h"
 #include "tests/hessian/vessel_trees.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// `vessel`: its measures, hysteresis, field of view and outputs.
 namespace equalux {

@@ -8,7 +8,7 @@
 
 #include "src/hessian/class_colours.h"
 #include "tests/hessian/vessel_trees.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// What `vessel` and `shapes` write, and the parameters of the family.
 namespace equalux {

@@ -13,7 +13,7 @@
 #include "src/lab/experiment.h"
 #include "src/lab/lab.h"
 #include "tests/lab/lab_fixture.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// `equalux lab` as a user runs it, without a GPU.
 namespace equalux::test {

@@ -10,7 +10,7 @@
 #include "src/lab/convolution/speedup.h"
 #include "src/lab/frame_size.h"
 #include "tests/lab/lab_fixture.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// `equalux lab convolution` without a GPU, and what it is made of.
 namespace equalux::test {

@@ -12,7 +12,7 @@
 #include "src/lab/hessian/pictures.h"
 #include "src/lab/hessian/plain_hessian.h"
 #include "tests/lab/lab_fixture.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// `equalux lab hessian` and `lab vessel` without a GPU, and what they are made of.
 namespace equalux::test {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/lab/equalize/scalers.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// What `lab scalers` does to images.
 namespace equalux::cli::lab {

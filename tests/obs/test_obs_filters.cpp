@@ -25,7 +25,7 @@
 #include "src/options/option_table.h"
 #include "tests/core/short_memory.h"
 #include "tests/opencv/virtual_display.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux::obs {
 namespace {

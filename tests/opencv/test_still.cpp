@@ -24,7 +24,7 @@
 #include "pipelines/opencv/still.h"
 #include "pipelines/opencv/still_check.h"
 #include "pipelines/opencv/whole_file.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -22,8 +22,8 @@
 #include "pipelines/opencv/display/window_view.h"
 #include "pipelines/opencv/still.h"
 #include "tests/opencv/virtual_display.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

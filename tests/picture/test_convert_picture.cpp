@@ -10,7 +10,7 @@
 #include "pipelines/picture/convert_picture.h"
 #include "pipelines/picture/convert_rgb.h"
 #include "src/format/layout.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/picture/convert_rgb.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/pipeline_fakes.h"
-#include "tests/support/test_images.h"
 
 namespace equalux::test {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "pipelines/gstreamer/gst_common.h"
 #include "pipelines/gstreamer/gst_formats.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// The plugin of this build tree, fed and read by tests.
 namespace equalux::test {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/quality/stability_scenes.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux::scenes {
 namespace {

@@ -7,8 +7,8 @@
 #include "tests/quality/stability_scenes.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/surround_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/surround_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -8,7 +8,7 @@
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

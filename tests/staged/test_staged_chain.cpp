@@ -3,7 +3,7 @@
 
 #include "src/cpu/equalize/fused/fused_chain.h"
 #include "src/cpu/staged/staged_chain.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -8,7 +8,7 @@
 #include "src/cpu/staged/staged_stages.h"
 #include "src/format/pixel_math.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

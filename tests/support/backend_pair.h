@@ -13,8 +13,8 @@
 #include "cuda/runtime/handles.h"
 #include "tests/support/device/device_image.h"
 #include "tests/support/filter_changes.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 /// A filter over time on both backends.
 namespace equalux::test {

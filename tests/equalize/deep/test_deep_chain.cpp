@@ -7,7 +7,7 @@
 #include "src/cpu/equalize/deep/deep_chain.h"
 #include "tests/equalize/deep/deep_reference.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

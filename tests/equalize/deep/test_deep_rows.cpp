@@ -13,8 +13,8 @@
 #include "tests/equalize/deep/deep_reference.h"
 #include "tests/equalize/level_counts.h"
 #include "tests/support/long_counts.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/own_loops.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

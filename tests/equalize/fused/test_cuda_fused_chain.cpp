@@ -16,7 +16,7 @@
 #include "tests/support/device/device_test.h"
 #include "tests/support/device/frame_run.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

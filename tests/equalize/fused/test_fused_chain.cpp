@@ -9,7 +9,7 @@
 #include "src/cpu/equalize/fused/fused_chain.h"
 #include "tests/equalize/reference.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -8,7 +8,7 @@
 #include "src/cpu/equalize/fused/gain_tables.h"
 #include "tests/equalize/space/space_reference.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -11,7 +11,7 @@
 #include "src/format/layout.h"
 #include "tests/equalize/saturation/saturation_definition.h"
 #include "tests/support/drawn_params.h"
-#include "tests/support/moving_frames.h"
+#include "tests/support/media/moving_frames.h"
 
 /// What saturation is tested on, on either backend.
 namespace equalux::test {

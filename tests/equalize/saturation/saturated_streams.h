@@ -5,8 +5,8 @@
 #include <equalux/filter.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 /// What tests of saturation ask of every filter that has it.
 namespace equalux::test {

@@ -16,7 +16,7 @@
 #include "tests/support/calm_params.h"
 #include "tests/support/device/device_filter.h"
 #include "tests/support/device/device_test.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -15,8 +15,8 @@
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "tests/equalize/saturation/saturated_params.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

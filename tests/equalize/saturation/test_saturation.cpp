@@ -24,8 +24,8 @@
 #include "tests/equalize/saturation/saturation_definition.h"
 #include "tests/equalize/wide.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -19,7 +19,7 @@
 #include "tests/support/calm_params.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/long_counts.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -7,7 +7,7 @@
 #include <equalux/params.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// Equalization of luma and lightness of packed RGB and gray, pixel by pixel.
 namespace equalux::test {

@@ -12,7 +12,7 @@
 #include "src/cpu/hessian/hessian_rows.h"
 #include "src/equalize/hue_math.h"
 #include "src/quality/hue.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

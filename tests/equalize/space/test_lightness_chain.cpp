@@ -6,8 +6,8 @@
 
 #include "src/cpu/equalize/space/lightness_chain.h"
 #include "tests/equalize/space/space_reference.h"
+#include "tests/support/media/test_images.h"
 #include "tests/support/own_loops.h"
-#include "tests/support/test_images.h"
 
 namespace equalux {
 namespace {

@@ -14,8 +14,8 @@
 #include "src/format/layout.h"
 #include "tests/equalize/deep/deep_reference.h"
 #include "tests/support/filter_changes.h"
-#include "tests/support/moving_frames.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/moving_frames.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/support/device/device_image.h"
 #include "tests/support/device/device_test.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// Filters on a GPU against the same on the CPU.
 namespace equalux::test {

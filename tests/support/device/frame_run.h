@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/device/device_image.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// What tests of several chains give a device.
 namespace equalux::test {

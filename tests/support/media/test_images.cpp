@@ -1,4 +1,4 @@
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tests/support/sample_media.h"
+#include "tests/support/media/sample_media.h"
 
 #include <fstream>
 

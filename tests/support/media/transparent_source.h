@@ -8,7 +8,7 @@
 
 #include "pipelines/core/source.h"
 #include "pipelines/picture/alpha_plane.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// Frames with transparency beside them, as decoders lend them.
 namespace equalux::test {

@@ -1,4 +1,4 @@
-#include "tests/support/media_files.h"
+#include "tests/support/media/media_files.h"
 
 #include <algorithm>
 #include <array>

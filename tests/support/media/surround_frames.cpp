@@ -1,4 +1,4 @@
-#include "tests/support/surround_frames.h"
+#include "tests/support/media/surround_frames.h"
 
 #include <algorithm>
 #include <cmath>

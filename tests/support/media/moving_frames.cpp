@@ -1,9 +1,9 @@
-#include "tests/support/moving_frames.h"
+#include "tests/support/media/moving_frames.h"
 
 #include <algorithm>
 #include <random>
 
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 namespace equalux::test {
 namespace {

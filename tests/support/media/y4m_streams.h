@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pipelines/core/run.h"
-#include "tests/support/test_images.h"
+#include "tests/support/media/test_images.h"
 
 /// YUV4MPEG2 streams made without the code under test, and a run that only copies.
 namespace equalux::test {

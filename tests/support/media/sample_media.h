@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tests/support/media_files.h"
+#include "tests/support/media/media_files.h"
 
 /// The inputs of the container tests, each with everything that gets lost easily.
 namespace equalux::test {
