@@ -12,11 +12,11 @@ add_dependencies(equalux_program_support equalux_program equalux_lab_program)
 # Tests that only start the program do not link its libraries themselves, whose loading takes longer than
 # most of them.
 equalux_tests(test_program cli LABELS program LIBRARIES equalux_program_support equalux_pipelines
-  STEMS program_errors program_outputs program_depth program_hessian program_measure program_run program_curve
+  STEMS program_errors stream/program_outputs stream/program_depth program_hessian program_measure program_run program_curve
     program_full_disk broken_files
   SOURCES cli/small_disk.cpp LONG broken_files TIMEOUT 2400 CASES_BY_VALUE)
 equalux_tests(test_cli cli LABELS program LIBRARIES equalux_program_support equalux_cli
-  STEMS program_options program_image doctor live_control)
+  STEMS program_options program_image doctor stream/live_control)
 equalux_tests(test_manual cli LABELS program LIBRARIES equalux_program_support equalux_manual_pages
   STEMS manual)
 equalux_tests(test_batch batch LABELS program LIBRARIES equalux_program_support equalux_cli
@@ -62,7 +62,7 @@ if(EQUALUX_HAVE_CUDA AND (modules OR plugins))
   equalux_lacks(Modules.ContainNoKernels fatbinData ${modules} ${plugins})
 endif()
 if(EQUALUX_HAVE_HTTP)
-  equalux_tests(test_program_open cli LABELS program LIBRARIES equalux_program_support STEMS program_open)
+  equalux_tests(test_program_open cli LABELS program LIBRARIES equalux_program_support STEMS stream/program_open)
 endif()
 add_library(equalux_short_malloc MODULE cli/short_malloc.cpp)
 target_link_libraries(equalux_short_malloc PRIVATE ${CMAKE_DL_LIBS})
@@ -76,14 +76,14 @@ target_compile_definitions(test_program_short_memory PRIVATE
 if(EQUALUX_HAVE_GSTREAMER)
   equalux_tests(test_program_media cli LABELS program
     LIBRARIES equalux_program_support equalux_media_files
-    STEMS program_record program_codecs program_transparency long_run LONG long_run TIMEOUT 3600)
+    STEMS stream/program_record stream/program_codecs stream/program_transparency long_run LONG long_run TIMEOUT 3600)
 endif()
 if(EQUALUX_HAVE_GSTREAMER)
   equalux_tests(test_program_stream cli LABELS program LIBRARIES equalux_program_support
-    STEMS program_stream)
+    STEMS stream/program_stream)
   if(EQUALUX_HAVE_RTSP)
     equalux_tests(test_program_push cli LABELS program
-      LIBRARIES equalux_program_support PkgConfig::RTSP STEMS program_push)
+      LIBRARIES equalux_program_support PkgConfig::RTSP STEMS stream/program_push)
   endif()
 endif()
 # On a cluster that the test starts itself, where its parts are installed; else a visible skip.

@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/cli/record_server.h"
+#include "tests/cli/stream/record_server.h"
 #include "tests/support/network_clients.h"
 #include "tests/support/program.h"
 
