@@ -114,6 +114,49 @@ void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int m
 
 namespace {
 
+/// Exact line of a level: channels become floor(at_value - d slope) for d from 0 to `last`, beyond
+/// which S would pass 1.
+struct ExactLine {
+  std::uint32_t v;
+  std::int64_t at_value;  ///< W + 1/2, in units of 2^-32
+  std::int32_t last;
+};
+
+/// Fractional parts of the results of a level, in units of 2^-32: `parts` with a rounded slope, by
+/// which they are less than `doubt` off.
+struct LevelParts {
+  ExactLine line;
+  std::uint64_t slope;
+  WordRange parts;
+  std::int64_t doubt;
+};
+
+LevelParts parts_of(const SaturatedGains& gains, std::uint32_t v, const FusedRows& loops) {
+  const std::uint32_t level = gains.levels[v];
+  const std::uint32_t factor = gains.factors[v];
+  const std::uint64_t product = 4 * std::uint64_t{factor} * level;  // k W, in 2^-32
+  const std::uint64_t slope = (product + v / 2) / v;
+  const ExactLine line{
+      v, (std::int64_t{level} << (32 - tone::kCurveBits)) + (std::int64_t{1} << 31),
+      static_cast<std::int32_t>(saturation::kOne * v / std::max(factor, saturation::kOne))};
+  // The slope is at most half of 2^-32 off.
+  return {line, slope,
+          loops.word_range(static_cast<std::uint32_t>(line.at_value),
+                           static_cast<std::uint32_t>(slope), line.last + 1),
+          slope * v == product ? 0 : line.last / 2 + 1};
+}
+
+/// Returns true if no result of a level changes where its line is off by up to `error` W. False
+/// may be wrong. A line that ends at 0 stays there beyond its end, whatever its error.
+bool surely_exact(const SaturatedGains& gains, std::size_t v, double error,
+                  const FusedRows& loops) {
+  constexpr std::int64_t kWhole32 = std::int64_t{1} << 32;
+  const LevelParts level = parts_of(gains, static_cast<std::uint32_t>(v), loops);
+  const std::int64_t doubt =
+      level.doubt + static_cast<std::int64_t>(error * static_cast<double>(level.line.at_value)) + 1;
+  return level.parts.least >= doubt && level.parts.most + doubt < kWhole32;
+}
+
 /// Bound of the relative error of one rounding in single precision, a little enlarged.
 constexpr double kRoundedOnce = 0x1.1p-24;
 
@@ -137,9 +180,16 @@ NearNumber nearest_number(float exact, const Fits& fits) {
   return {};
 }
 
-/// g with which channels become g (v - k d), where that product is rounded once.
-NearNumber gain_of(SaturatedLevel level, const FusedRows& loops) {
-  return nearest_number(static_cast<float>(level.scale * saturation::kOne), [&](float gain) {
+SaturatedLevel level_of(const SaturatedGains& gains, std::size_t v) {
+  return {static_cast<std::int32_t>(v), gains.factors[v], gains.scales[v], {}, {}};
+}
+
+/// g with which channels become g (v - k d), where that product is rounded once, as g is.
+NearNumber gain_of(const SaturatedGains& gains, std::size_t v, const FusedRows& loops) {
+  SaturatedLevel level = level_of(gains, v);
+  const auto nearest = static_cast<float>(level.scale * saturation::kOne);
+  if (surely_exact(gains, v, 3 * kRoundedOnce, loops)) return {nearest, 0};
+  return nearest_number(nearest, [&](float gain) {
     const auto line = [&](double of_gain) {
       return ChannelLine{of_gain * level.v, of_gain * level.factor / saturation::kOne};
     };
@@ -150,15 +200,18 @@ NearNumber gain_of(SaturatedLevel level, const FusedRows& loops) {
 }
 
 /// W / 2^22 with which channels become that less slope d. Both the product and the difference may
-/// be rounded; their errors are relative to W.
-NearNumber value_of(SaturatedLevel level, float slope, const FusedRows& loops) {
-  return nearest_number(
-      static_cast<float>(level.scale * saturation::kOne * level.v), [&](float value) {
-        const double doubt = static_cast<double>(value) * kRoundedOnce;
-        level.low = {static_cast<double>(value) - doubt, static_cast<double>(slope)};
-        level.high = {static_cast<double>(value) + doubt, static_cast<double>(slope)};
-        return loops.saturates_exactly(level);
-      });
+/// be rounded, as W and the slope are; all of these errors are relative to W.
+NearNumber value_of(const SaturatedGains& gains, std::size_t v, float slope,
+                    const FusedRows& loops) {
+  SaturatedLevel level = level_of(gains, v);
+  const auto nearest = static_cast<float>(level.scale * saturation::kOne * level.v);
+  if (surely_exact(gains, v, 4 * kRoundedOnce, loops)) return {nearest, 0};
+  return nearest_number(nearest, [&](float value) {
+    const double doubt = static_cast<double>(value) * kRoundedOnce;
+    level.low = {static_cast<double>(value) - doubt, static_cast<double>(slope)};
+    level.high = {static_cast<double>(value) + doubt, static_cast<double>(slope)};
+    return loops.saturates_exactly(level);
+  });
 }
 
 /// Returns true where `inexact` of a level, v > 0, is 0.
@@ -190,17 +243,13 @@ struct PresentLevels {
   [[nodiscard]] bool has(std::size_t v) const { return v <= last && present[v] != 0; }
 };
 
-SaturatedLevel level_of(const SaturatedGains& gains, std::size_t v) {
-  return {static_cast<std::int32_t>(v), gains.factors[v], gains.scales[v], {}, {}};
-}
-
 /// Makes gains for a common k. Returns false where a level has none.
 bool make_gains_of_levels(const PresentLevels& levels, const FusedRows& loops,
                           SaturatedGains& gains) {
   gains.factor = static_cast<float>(gains.factors[0]) / saturation::kOne;
   for (std::size_t v = 0; v < 256; ++v) {
     NearNumber gain{1, 0};
-    if (v > 0 && levels.has(v)) gain = gain_of(level_of(gains, v), loops);
+    if (v > 0 && levels.has(v)) gain = gain_of(gains, v, loops);
     if (std::isnan(gain.number)) return false;
     gains.close = gains.close && gain.steps < 2;
     put_number(gains.gain, v, gain.number);
@@ -218,7 +267,7 @@ void make_lines_of_levels(const PresentLevels& levels, const FusedRows& loops,
     NearNumber value{0, 0};
     if (v > 0 && levels.has(v)) {
       slope = static_cast<float>(gains.scales[v] * factor);
-      value = value_of(level_of(gains, v), slope, loops);
+      value = value_of(gains, v, slope, loops);
       gains.undone = gains.undone || std::isnan(value.number);
     }
     gains.close = gains.close && value.steps < 2;
@@ -323,14 +372,6 @@ bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, Satu
 
 namespace {
 
-/// Exact line of a level: channels become floor(at_value - d slope) for d from 0 to `last`, beyond
-/// which S would pass 1.
-struct ExactLine {
-  std::uint32_t v;
-  std::int64_t at_value;  ///< W + 1/2, in units of 2^-32
-  std::int32_t last;
-};
-
 /// Range by which a line of some slope may be shifted, in units of 2^-32, with all results still
 /// exact: from `low` to just below `high`.
 struct LineRoom {
@@ -387,19 +428,10 @@ LineRoom exact_room(const ExactLine& line, const LineResults& results, std::uint
 
 /// Entry of level v, or 0 where none was found.
 std::uint64_t word_line_of(const SaturatedGains& gains, std::uint32_t v, const FusedRows& loops) {
-  const std::uint32_t level = gains.levels[v];
-  const std::uint32_t factor = gains.factors[v];
-  const std::uint64_t product = 4 * std::uint64_t{factor} * level;  // k W, in 2^-32
-  const std::uint64_t slope = (product + v / 2) / v;
-  const ExactLine line{
-      v, (std::int64_t{level} << (32 - tone::kCurveBits)) + (std::int64_t{1} << 31),
-      static_cast<std::int32_t>(saturation::kOne * v / std::max(factor, saturation::kOne))};
+  const auto [line, slope, parts, doubt] = parts_of(gains, v, loops);
   const std::uint64_t nearest = (slope + 128) >> 8;
-  // Quick test: fractional parts of all results for a slope that is at most half of 2^-32 off. If
-  // that error cannot carry one over a whole number, the parts give the range directly.
-  const WordRange parts = loops.word_range(static_cast<std::uint32_t>(line.at_value),
-                                           static_cast<std::uint32_t>(slope), line.last + 1);
-  const std::int64_t doubt = slope * v == product ? 0 : line.last / 2 + 1;
+  // Quick test: if the error of the slope cannot carry a result over a whole number, the fractional
+  // parts give the range directly.
   constexpr std::int64_t kWhole32 = std::int64_t{1} << 32;
   if (parts.least >= doubt && parts.most + doubt < kWhole32) {
     const std::int64_t beyond =

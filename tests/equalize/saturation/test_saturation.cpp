@@ -546,6 +546,40 @@ CodeRows rows_in_the_middle(std::size_t width) {
 
 constexpr std::uint32_t kLevelWithoutAGain = 115;
 
+/// The loops of a target, by which no level is sure to be exact before all its results are
+/// compared.
+FusedRows unsure(FusedRows loops) {
+  loops.word_range = [](std::uint32_t, std::uint32_t, std::int32_t) {
+    return WordRange{0, 0xFFFFFFFF};
+  };
+  return loops;
+}
+
+/// Fractional parts of results tell of most levels that the nearest floats are exact; the tables
+/// are those of a comparison of all results.
+TEST(Saturation, LevelsThatAreSurelyExactAreExact) {
+  ValueHistogram all;
+  all.fill(1);
+  for (const char* shape : {"identity", "half", "root", "veil", "steep"}) {
+    for (const int factor : {0, 64, 95, 128, 192, 320, 384, 512, 640, 768, 1024, -1}) {
+      SaturatedGains gains;
+      make_saturated({}, shaped_curve(shape, 255), 255, gains);
+      set_factors(gains, factor);
+      SaturatedGains compared = gains;
+      make_vectors(all, 255, 255, unsure(scalar_fused_rows()), compared);
+      for (const FusedRows& loops : all_fused_rows()) {
+        SCOPED_TRACE(std::string(loops.target) + " " + shape + " " + std::to_string(factor));
+        make_vectors(all, 255, 255, loops, gains);
+        EXPECT_EQ(gains.uniform, compared.uniform);
+        EXPECT_EQ(gains.undone, compared.undone);
+        EXPECT_EQ(gains.close, compared.close);
+        EXPECT_EQ(gains.gain_bits, compared.gain_bits);
+        EXPECT_EQ(gains.lines, compared.lines);
+      }
+    }
+  }
+}
+
 /// Pixels of a level of `curve` that has no gain, and of others.
 void expect_plain_rows_beside_a_level(const CurveTable& curve, bool has_line) {
   constexpr std::uint32_t kLevel = kLevelWithoutAGain;
@@ -573,6 +607,7 @@ void expect_plain_rows_beside_a_level(const CurveTable& curve, bool has_line) {
   };
   saturate_yuv(gains, plain.gain48.data(), Sampling::s420, weights, in, kPixels, to(expected_rows));
   for (FusedRows loops : all_fused_rows()) {
+    loops = unsure(loops);
     if (has_line) {
       loops.saturates_exactly = [](const SaturatedLevel& level) {
         const bool gain = level.low.step != level.high.step;

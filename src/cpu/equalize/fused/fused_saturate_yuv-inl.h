@@ -288,6 +288,39 @@ HWY_NOINLINE void redo_cells(const SaturatedGains& gains, const std::uint64_t* g
   });
 }
 
+/// Fractional parts of luma in the format of `fine`, shifted to the top of words.
+#if EQUALUX_FIXED_GAINS
+using DFractions = D16;
+#else
+using DFractions = D32;
+#endif
+using Fractions = hn::Vec<DFractions>;
+constexpr int kAboveFine = 8 * static_cast<int>(sizeof(hn::TFromD<DFractions>)) - kFineBits;
+
+/// Bytes above kFineBits of lanes, b[k] to bytes k, 4 + k, 8 + k ... `least` gets the least of it
+/// and the fractional parts.
+HWY_INLINE V8 join_fine(const V32 (&x)[4], Fractions& least) {
+#if EQUALUX_FIXED_GAINS
+  const D16 d;
+  // Two lanes of 32 bits become a lane of two words, and another one of two fractional parts.
+  const auto words = [&](V32 lower, V32 upper) HWY_ATTR {
+    const V16 high = hn::BitCast(d, hn::ShiftLeft<kAboveFine>(upper));
+    least =
+        hn::Min(least, hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16 + kAboveFine>(lower)), high));
+    return hn::OddEven(high, hn::BitCast(d, hn::ShiftRight<kFineBits>(lower)));
+  };
+  const V16 even = hn::And(words(x[0], x[2]), hn::Set(d, std::uint16_t{255}));
+  return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(words(x[1], x[3]))));
+#else
+  for (const V32& lanes : x)
+    least = hn::Min(least, hn::ShiftLeft<kAboveFine>(lanes));
+  const auto byte = [](V32 lanes) HWY_ATTR {
+    return hn::And(hn::ShiftRight<kFineBits>(lanes), hn::Set(D32(), 255u));
+  };
+  return join_bytes(byte(x[0]), byte(x[1]), byte(x[2]), byte(x[3]));
+#endif
+}
+
 /// 256 k d in words, for the even and odd bytes of a vector.
 struct WordPair {
   V16 even, odd;
@@ -307,7 +340,7 @@ struct LumaSaturation {
   /// Addends that round single precision to whole numbers, to multiples of 256 and to kFineBits
   /// fractional bits, and add the code of black. `fine` also adds a half and doubtful_steps().
   VF whole, whole_256, fine;
-  V32 doubt;          ///< twice doubtful_steps(), in the top bits
+  Fractions doubt;    ///< twice doubtful_steps()
   SumFactor sums;     ///< k, or 1 where each level has its own
   SumFactor limited;  ///< 1, where S may reach 1
   bool ends;          ///< some v is that of black or of white
@@ -335,7 +368,7 @@ struct LumaSaturation {
     whole_256 = hn::Set(DF(), saturation::kOne * (kTwo23 + black));
     const int steps = doubtful_steps(gains.close);
     fine = hn::Set(DF(), 768.5f + black + static_cast<float>(steps) / kFineSteps);
-    doubt = hn::Set(D32(), static_cast<std::uint32_t>(2 * steps) << (32 - kFineBits));
+    doubt = hn::Set(DFractions(), static_cast<hn::TFromD<DFractions>>((2 * steps) << kAboveFine));
   }
 };
 
@@ -569,24 +602,6 @@ HWY_INLINE void make_cells(const Started& luma, CellColours (&cells)[kChromaPart
   }
 }
 
-/// Bytes above kFineBits of lanes, b[k] to bytes k, 4 + k, 8 + k ...
-HWY_INLINE V8 join_fine(const V32 (&x)[4]) {
-#if EQUALUX_FIXED_GAINS
-  const D16 d;
-  const auto words = [](V32 lower, V32 upper) HWY_ATTR {
-    return hn::OddEven(hn::BitCast(D16(), hn::ShiftLeft<16 - kFineBits>(upper)),
-                       hn::BitCast(D16(), hn::ShiftRight<kFineBits>(lower)));
-  };
-  const V16 even = hn::And(words(x[0], x[2]), hn::Set(d, std::uint16_t{255}));
-  return hn::BitCast(D8(), hn::Or(even, hn::ShiftLeft<8>(words(x[1], x[3]))));
-#else
-  const auto byte = [](V32 lanes) HWY_ATTR {
-    return hn::And(hn::ShiftRight<kFineBits>(lanes), hn::Set(D32(), 255u));
-  };
-  return join_bytes(byte(x[0]), byte(x[1]), byte(x[2]), byte(x[3]));
-#endif
-}
-
 /// Vector of luma where S may reach 1, in the format of `fine`; its gains are added to `total`.
 /// kBeyond: S may be above 1, and is kept so.
 template <bool kBeyond>
@@ -649,17 +664,14 @@ HWY_INLINE bool saturate_limited(const LumaSaturation<kRows, kShared, kUniform>&
   VF total[kParts];
   for (VF& each : total)
     each = hn::Zero(DF());
-  // Fractional parts, shifted to the top: small ones are doubtful.
-  V32 least = with.doubt;
+  Fractions least = with.doubt;  // small ones are doubtful
   for (std::size_t r = 0; r < kRows; ++r) {
     const LimitedLuma<kBeyond> limited(with, lookup.finish(ready.v[r], ready.gains[r]), ready.v[r],
                                        cells, total);
-    for (const V32& bits : limited.bits)
-      least = hn::Min(least, hn::ShiftLeft<32 - kFineBits>(bits));
-    luma[r] = join_fine(limited.bits);
+    luma[r] = join_fine(limited.bits, least);
   }
   const BoundedChroma<kShared> chroma(ready.chroma, total, with.limited);
-  const bool luma_sure = hn::AllTrue(D32(), hn::Eq(least, with.doubt));
+  const bool luma_sure = hn::AllTrue(DFractions(), hn::Eq(least, with.doubt));
   if (HWY_UNLIKELY(!luma_sure || !chroma.sure())) return false;
   write_planes<kStores>(chroma.cb, chroma.cr, out);
   for (std::size_t r = 0; r < kRows; ++r)
