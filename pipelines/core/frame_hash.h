@@ -4,7 +4,7 @@
 #include <string>
 
 #include "pipelines/core/source.h"
-#include "pipelines/files/text_file.h"
+#include "pipelines/core/text_file.h"
 
 /// `--verify`: MD5 sums of frames in the text format of FFmpeg's framemd5, so that `ffmpeg -f
 /// framemd5` can check them. A frame's bytes are its planes, one after another, without padding, as

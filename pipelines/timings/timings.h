@@ -3,7 +3,7 @@
 #include <string>
 
 #include "pipelines/core/frame.h"
-#include "pipelines/files/text_file.h"
+#include "pipelines/core/text_file.h"
 
 /// A frame's timings as text: one JSON object per line, and a line for the log.
 namespace equalux {

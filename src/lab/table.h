@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipelines/files/text_file.h"
+#include "pipelines/core/text_file.h"
 
 /// Results of an experiment as in its CSV: facts about the measurement, then rows.
 ///

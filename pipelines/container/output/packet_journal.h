@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pipelines/container/output/writer.h"
-#include "pipelines/files/text_file.h"
+#include "pipelines/core/text_file.h"
 
 /// A record of every packet of a video that is being written. With it the packets of a partial file
 /// get their exact times back, and damaged ones are found.

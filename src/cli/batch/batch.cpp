@@ -8,7 +8,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/files/text_file.h"
+#include "pipelines/core/text_file.h"
 #include "src/cli/batch/contact_sheet.h"
 #include "src/cli/batch/dry_run.h"
 #include "src/cli/batch/job.h"

@@ -1,4 +1,4 @@
-#include "pipelines/files/text_file.h"
+#include "pipelines/core/text_file.h"
 
 #include <algorithm>
 #include <cerrno>
