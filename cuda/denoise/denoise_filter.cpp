@@ -285,20 +285,24 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     strips_ = cuda::estimate_strips(launch_device_);
     // Frames in flight may still read the buffers that are freed here.
     cuda::check(cudaDeviceSynchronize(), "waiting for the frames under way");
-    desc_ = input;
-    out_desc_ = fractions.out ? desc_with_fractions(input) : input;
+    // A failure leaves a filter that takes no frames, as what it remembers is freed by then.
+    desc_ = out_desc_ = {};
+    for (auto& sequence : sequences_)
+      sequence.reset();
+    memory_.reset();
     order_ = denoise::component_order(input.format);
     upload_tables();
     Parts frames(nullptr);
     Parts fields(nullptr);
-    static_cast<void>(Sequence(denoise::component_shapes(desc_, std::nullopt), frames, nullptr));
+    static_cast<void>(Sequence(denoise::component_shapes(input, std::nullopt), frames, nullptr));
     for (const int parity : {0, 1})
-      static_cast<void>(Sequence(denoise::component_shapes(desc_, parity), fields, nullptr));
-    memory_.reset();
+      static_cast<void>(Sequence(denoise::component_shapes(input, parity), fields, nullptr));
     memory_ = cuda::allocate_device<std::uint8_t>(std::max(frames.used(), fields.used()));
     noise_ = cuda::allocate_device<NoiseCounts>(kSequences * cuda::kMostComponents);
     cuda::fill_device(noise_.get(), 0, kSequences * cuda::kMostComponents * sizeof(NoiseCounts),
                       "clearing the noise's counts");
+    desc_ = input;
+    out_desc_ = fractions.out ? desc_with_fractions(input) : input;
     make_sequences(false);
     return out_desc_;
   }

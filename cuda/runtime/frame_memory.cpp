@@ -68,6 +68,7 @@ int cuda_device_of(const void* memory) {
 }
 
 void cuda_wait(int device, void* stream, void* before) {
+  const KeptCudaContext kept;
   StreamEnd end(device);
   end.mark(before);
   end.order(stream);

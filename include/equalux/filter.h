@@ -165,7 +165,8 @@ struct CudaOptions {
 
 /// Makes the equalization filter on a GPU; results are the same bytes as on the CPU. Throws
 /// Error(usage) where params are invalid, and Error(unavailable) where no device answers or this
-/// build has no CUDA.
+/// build has no CUDA. The function, and those of the filter, leave the device current in the
+/// calling thread, unless it is kCurrentContext.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cuda_filter(
     const EqualizeParams& params, const CudaOptions& options = {});
 

@@ -31,8 +31,23 @@ class CudaStreamEnd {
 
 [[nodiscard]] std::unique_ptr<CudaStreamEnd> make_cuda_stream_end(int device);
 
+/// Keeps the CUDA context that is current in the calling thread, or that none is, until its end:
+/// callers may use another device, or a context of their own. Never throws.
+class KeptCudaContext {
+ public:
+  /// Does nothing unless `keeps`.
+  explicit KeptCudaContext(bool keeps = true) noexcept;
+  ~KeptCudaContext();
+  KeptCudaContext(const KeptCudaContext&) = delete;
+  KeptCudaContext& operator=(const KeptCudaContext&) = delete;
+
+ private:
+  bool keeps_;
+  void* context_;  ///< CUcontext
+};
+
 /// Makes later work on `stream` wait for the work that `before` has up to now; both are streams of
-/// the device.
+/// the device. Leaves the caller's context current.
 void cuda_wait(int device, void* stream, void* before);
 
 }  // namespace equalux

@@ -60,8 +60,16 @@ FilterChain HostFilter::make(const std::vector<FilterSpec>& specs, HostOptions& 
 }
 
 HostFilter::HostFilter(const std::vector<FilterSpec>& specs, const HostOptions& options)
-    : options_(options), chain_(make(specs, options_)), specs_(specs) {
-  if (options_.backend == Backend::cuda) stream_end_ = make_cuda_stream_end(options_.device);
+    : kept_(std::in_place, options.backend == Backend::cuda),
+      options_(options),
+      chain_(make(specs, options_)),
+      specs_(specs) {
+  if (on_cuda()) stream_end_ = make_cuda_stream_end(options_.device);
+  kept_.reset();
+}
+
+HostFilter::~HostFilter() {
+  kept_.emplace(on_cuda());
 }
 
 void HostFilter::require_configured() const {
@@ -69,6 +77,7 @@ void HostFilter::require_configured() const {
 }
 
 ImageDesc HostFilter::configure(const ImageDesc& input) {
+  const KeptCudaContext kept(on_cuda());
   finish();
   configured_ = false;
   const ImageDesc output = chain_.configure(input);
@@ -87,6 +96,7 @@ FrameContext HostFilter::next() const {
 
 void HostFilter::submit(const ConstImageView& in, const ImageView& out,
                         const FrameContext& context) {
+  const KeptCudaContext kept(on_cuda());
   require_configured();
   if (context.pts_ns < -kFurthestPts || context.pts_ns > kFurthestPts) {
     throw_usage("pts_ns is " + std::to_string(context.pts_ns) + ", must be within " +
@@ -101,6 +111,7 @@ void HostFilter::submit(const ConstImageView& in, const ImageView& out,
 }
 
 void HostFilter::update(std::size_t index, const OptionValues& values) {
+  const KeptCudaContext kept(on_cuda());
   if (index >= specs_.size()) {
     throw_usage("filter " + std::to_string(index) + " is not there, must be 0 to " +
                 std::to_string(specs_.size() - 1));
@@ -113,6 +124,7 @@ void HostFilter::update(std::size_t index, const OptionValues& values) {
 }
 
 void HostFilter::reset() {
+  const KeptCudaContext kept(on_cuda());
   finish();
   for (const auto& filter : chain_.filters())
     filter->reset();
@@ -120,12 +132,14 @@ void HostFilter::reset() {
 }
 
 std::string HostFilter::save() {
+  const KeptCudaContext kept(on_cuda());
   require_configured();
   finish();
   return save_filters(chain_.filters());
 }
 
 void HostFilter::load(std::string_view state) {
+  const KeptCudaContext kept(on_cuda());
   require_configured();
   finish();
   load_filters(chain_.filters(), state);

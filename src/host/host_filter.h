@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,12 +26,16 @@ struct HostOptions {
 /// Throws Error(usage) for a number of threads that HostFilter does not take.
 void check_threads(int threads);
 
-/// Chain of filters from specs. One thread at a time.
+/// Chain of filters from specs. One thread at a time. Leaves the CUDA context of its callers'
+/// threads current.
 class HostFilter {
  public:
   /// Makes the chain. Throws as make_cpu_filter() and make_cuda_filter(), and where there is no
   /// spec.
   HostFilter(const std::vector<FilterSpec>& specs, const HostOptions& options);
+  ~HostFilter();
+  HostFilter(const HostFilter&) = delete;
+  HostFilter& operator=(const HostFilter&) = delete;
 
   [[nodiscard]] bool accepts(PixelFormat format) const { return chain_.accepts(format); }
   /// Configures as Filter::configure(); frames count from 0 again.
@@ -60,7 +65,10 @@ class HostFilter {
   static FilterChain make(const std::vector<FilterSpec>& specs, HostOptions& options);
   void require_configured() const;
   void finish();
+  [[nodiscard]] bool on_cuda() const { return options_.backend == Backend::cuda; }
 
+  /// While this is made and destroyed: the first member is the last to go.
+  std::optional<KeptCudaContext> kept_;
   HostOptions options_;  ///< with the chosen device
   FilterChain chain_;
   std::vector<FilterSpec> specs_;

@@ -1,5 +1,6 @@
 // Frames that a host hands over one by one, on streams of its own, on an invented device.
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -58,6 +59,47 @@ TEST(CudaHostFilter, AStreamMayBeGoneBeforeTheNextFrame) {
   filter_frames(4);
   EXPECT_THAT(fake_cuda::misuses(), ::testing::IsEmpty());
   EXPECT_EQ(fake_cuda::held(), fake_cuda::Held{});
+  fake_cuda::reset();
+}
+
+/// A filter that could not be configured has nothing left of the frames before, whose memory is
+/// freed by then.
+TEST(CudaHostFilter, TakesNoFrameAfterItCouldNotBeConfigured) {
+  const ImageDesc before{PixelFormat::bgr, 64, 48};
+  const ImageDesc after{PixelFormat::bgr, 64, 40};
+  for (const char* name : {"denoise", "equalize", "clahe"}) {
+    int failed = 0;
+    for (std::uint64_t at = 1;; ++at) {
+      fake_cuda::reset({fake_cuda::Call::allocation, at, cudaErrorMemoryAllocation, false});
+      {
+        std::unique_ptr<Filter> filter;
+        bool configured = false;
+        try {
+          filter = make_cuda_filter(FilterSpec{name, {}}, {}, {.device = 0});
+          filter->configure(before);
+          configured = true;
+          filter->configure(after);
+        } catch (const Error& error) {
+          EXPECT_EQ(error.code(), ExitCode::unavailable) << name;
+        }
+        if (fake_cuda::struck().empty()) break;
+        if (configured) {
+          ++failed;
+          FrameContext context;
+          const DeviceFrame in(before);
+          const DeviceFrame out(before);
+          for (const ImageDesc& desc : {before, after}) {
+            ImageView from = in.view();
+            ImageView to = out.view();
+            from.desc = to.desc = desc;
+            EXPECT_THROW(filter->submit(from, to, context), Error) << name << " " << at;
+          }
+        }
+      }
+      EXPECT_THAT(fake_cuda::misuses(), ::testing::IsEmpty()) << name << " " << at;
+    }
+    EXPECT_GT(failed, 0) << name;
+  }
   fake_cuda::reset();
 }
 

@@ -20,6 +20,11 @@ struct ShellResult {
   std::string output;
 };
 
+/// Returns true where a program is installed.
+inline bool has_program(const std::string& name) {
+  return std::system(("command -v " + name + " > /dev/null").c_str()) == 0;
+}
+
 /// Runs a command for 20 s at most.
 inline ShellResult shell_result(const std::string& command) {
   ShellResult result;

@@ -39,7 +39,7 @@ class PushedStreams : public ::testing::Test {
  protected:
   void SetUp() override {
     gst_init(nullptr, nullptr);
-    if (shell_result("command -v ffmpeg").exit_code != 0) GTEST_SKIP() << "ffmpeg is not installed";
+    if (!has_program("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
   }
   /// Skips where GStreamer lacks an element.
   static bool has(const char* element) {

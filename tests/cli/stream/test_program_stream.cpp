@@ -64,7 +64,7 @@ class SilentClient {
 class ServedStreams : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (shell_result("command -v ffmpeg").exit_code != 0) GTEST_SKIP() << "ffmpeg is not installed";
+    if (!has_program("ffmpeg")) GTEST_SKIP() << "ffmpeg is not installed";
     const ProgramResult tried =
         run_program({"run", "test:64x48@100", "-o", "rtsp://:0/cam", "--frames", "2"});
     if (tried.exit_code == 69) GTEST_SKIP() << tried.err;
