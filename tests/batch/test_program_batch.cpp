@@ -1,4 +1,5 @@
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 #include <fcntl.h>
@@ -47,6 +48,59 @@ struct BatchCommand : ::testing::Test {
     return all;
   }
 };
+
+/// A result must not be written where another one keeps its partial file.
+TEST_F(BatchCommand, NamesOfFilesThatAreBeingWrittenAreRefused) {
+  for (const char* name : {"a.partial.y4m", "a.closing.y4m", "a.before.y4m"}) {
+    folder.write("a.y4m", dim_y4m(32, 24, 3));
+    folder.write(name, dim_y4m(32, 24, 4));
+    const ProgramResult result = run({"a.y4m", name, "--out", "out"});
+    EXPECT_EQ(result.exit_code, 2) << name << result.err;
+    EXPECT_THAT(result.err, HasSubstr("would share out/a.")) << name;
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "out/a.y4m")) << name;
+  }
+  EXPECT_EQ(run({"a.y4m", "--out", "out"}).exit_code, 0);
+}
+
+TEST_F(BatchCommand, ACurveOfAFilterThatHasChangedMakesTheResultAgain) {
+  write_set(1);
+  folder.write("other.y4m", dim_y4m(48, 24, 5));
+  const auto make_curve = [&](const char* clip, const char* strength) {
+    const ProgramResult made = run(
+        {clip, "--curve-to", "st.json", "--preset", "plain", "--strength", strength, "--quiet"});
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+  };
+  make_curve("set/c0.y4m", "1");
+  const std::vector<std::string> filter{
+      "set", "--out", "out", "--preset", "plain", "--filter", "equalize:curve-from=st.json"};
+  ASSERT_EQ(run(filter).exit_code, 0);
+  const std::string first = folder.read("out/c0.y4m");
+  ASSERT_EQ(run(filter).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("skipped"));
+  make_curve("set/c0.y4m", "0.25");
+  ASSERT_EQ(run(filter).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("done"));
+  EXPECT_NE(folder.read("out/c0.y4m"), first);
+}
+
+TEST_F(BatchCommand, HashesAreThoseOfTheResultThatIsThere) {
+  folder.write("c.y4m", dim_y4m(32, 24, 9));
+  ASSERT_EQ(run({"c.y4m", "--out", "out", "--verify=first.md5"}).exit_code, 0);
+  folder.write("c.y4m", dim_y4m(32, 24, 4));
+  ASSERT_EQ(run({"c.y4m", "--out", "out"}).exit_code, 0);
+  ASSERT_EQ(run({"c.y4m", "--out", "out", "--verify=again.md5"}).exit_code, 0);
+  folder.write("d.y4m", dim_y4m(32, 24, 4));
+  ASSERT_EQ(run({"d.y4m", "--out", "fresh", "--verify=fresh.md5"}).exit_code, 0);
+  EXPECT_EQ(folder.read("again.md5"), folder.read("fresh.md5"));
+}
+
+TEST_F(BatchCommand, ACurveOfAllFilesHasNoShards) {
+  write_set(2);
+  const ProgramResult result = run({"set", "--curve-to", "st.json", "--shard", "0/2"});
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("must stand without --shard"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "st.json"));
+}
 
 TEST_F(BatchCommand, ReportsEveryFile) {
   write_set(2);

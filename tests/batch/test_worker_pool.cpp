@@ -273,6 +273,8 @@ TEST_F(WorkerPoolTest, AStopEndsThoseAtWorkAndBeginsNoOther) {
     EXPECT_LT(milliseconds(Clock::now() - begin), 2000);
     EXPECT_THAT(starts, SizeIs(2));
     EXPECT_THAT(statuses(), ElementsAre("stopped", "stopped"));
+    for (const auto& [job, result] : results)
+      EXPECT_EQ(result.at("code"), 128 + SIGTERM);
   }
 }
 

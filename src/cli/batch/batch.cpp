@@ -51,6 +51,9 @@ void check(const BatchOptions& options) {
                 "--curve-to looks at the files alone, must stand without --out; --curve-from with "
                 "--out then filters them");
   }
+  if (!options.shard.empty() && curve_only) {
+    throw Error(ExitCode::usage, "--curve-to is the mean of all files, must stand without --shard");
+  }
   if (!options.extension.empty() &&
       std::find(kContainers.begin(), kContainers.end(), options.extension) == kContainers.end()) {
     throw Error(ExitCode::usage, "--extension is '" + options.extension +
@@ -134,6 +137,7 @@ void print_hashes(const BatchOptions& options, const Outcome& outcome, std::size
                   std::size_t count) {
   const std::string& status = outcome.result->status;
   if (status != "done" && status != "partial" && status != "skipped") return;
+  if (status == "skipped" && outcome.result->code != 0) return;  // another process writes them
   std::FILE* file = std::fopen(state_paths(options.out, outcome.job.output).hashes.c_str(), "rbe");
   if (file == nullptr) return;
   TextFile copy(numbered(*options.stream.common.verify, number, count));
@@ -191,7 +195,13 @@ ExitCode run_curve_pass(const BatchOptions& options, const BatchPlan& plan,
     if (stop_token().signal != 0) continue;
     outcomes.back().result = look_at(options, plan.jobs[job], job + 1, plan.jobs.size(), curves);
   }
-  curves.finish();
+  // A part's curve would take the place of one of all files.
+  if (stop_token().signal == 0) {
+    curves.finish();
+  } else {
+    logger().warn("{} is left as it was: not all files have been seen",
+                  options.stream.common.curve_to);
+  }
   if (!options.stream.common.quiet) {
     std::fputs((batch_table(outcomes) + left_out_text(plan)).c_str(), stderr);
   }

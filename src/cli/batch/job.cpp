@@ -36,18 +36,19 @@ void make_folder_of(const std::string& file) {
   }
 }
 
-/// Returns hashes of the mask files of regions: their contents shape the result as options do.
-nlohmann::json mask_hashes(const CommonOptions& common) {
-  std::vector<std::string> regions{common.equalize.region};
+/// Returns hashes of the files that filters read, masks of regions and curves: their contents shape
+/// the result as options do.
+nlohmann::json file_hashes(const CommonOptions& common) {
+  std::vector<std::string> files{common.equalize.region};
   for (const FilterSpec& spec : common.filters) {
     for (const auto& [key, value] : spec.options) {
-      if (key == "region") regions.push_back(value);
+      if (key == "region" || key == "curve-from") files.push_back(value);
     }
   }
   nlohmann::json hashes = nlohmann::json::array();
   std::error_code ignored;
-  for (const std::string& region : regions) {
-    if (fs::is_regular_file(region, ignored)) hashes.push_back(file_md5(region, stop_token()));
+  for (const std::string& file : files) {
+    if (fs::is_regular_file(file, ignored)) hashes.push_back(file_md5(file, stop_token()));
   }
   return hashes;
 }
@@ -107,7 +108,7 @@ void Job::identify() {
   identity_ = {{"program", version()},
                {"parameters", options_.parameters},
                {"md5", result_.input_md5},
-               {"masks", mask_hashes(options_.stream.common)}};
+               {"masks", file_hashes(options_.stream.common)}};
   // The curve itself counts, as its file may have changed.
   const std::optional<ToneCurve>& curve = options_.stream.common.equalize.curve;
   if (curve) identity_["curve"] = curve_text(*curve);
@@ -246,6 +247,9 @@ void Job::filter(const std::optional<SavedCheckpoint>& place) {
       save("running", SavedCheckpoint{checkpoint, hash_bytes});
     };
   }
+  // Hashes that are there are those of another result, which this one replaces.
+  std::error_code ignored;
+  if (!options_.stream.common.verify) fs::remove(paths_.hashes, ignored);
   result_.resumed_at = place ? place->checkpoint.frames : 0;
   if (place) {
     stream.resume_from = place->checkpoint;

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <equalux/error.h>
@@ -28,6 +30,25 @@ std::string result_extension(const fs::path& input, const std::string& extension
   return kept ? own : "mkv";
 }
 
+/// Refuses results whose names are those of files that another one has while it is written: `a.mp4`
+/// beside `a.partial.mp4` or `a.closing.mp4`.
+void refuse_working_names(const std::vector<BatchJob>& jobs) {
+  std::map<std::string, const BatchJob*> owners;
+  for (const BatchJob& job : jobs)
+    owners.emplace(fs::path(job.output).lexically_normal().string(), &job);
+  for (const BatchJob& job : jobs) {
+    const fs::path output = fs::path(job.output).lexically_normal();
+    for (const char* kind : {".partial", ".before.partial", ".closing.partial"}) {
+      const fs::path name = output.parent_path() / (output.stem().string() + kind);
+      const auto [owner, is_new] =
+          owners.emplace(name.string() + output.extension().string(), &job);
+      if (is_new) continue;
+      throw_usage("the results of " + job.input + " and " + owner->second->input + " would share " +
+                  owner->first + " while they are written");
+    }
+  }
+}
+
 void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
   InputFiles inputs;
   OutputNames names;
@@ -38,6 +59,7 @@ void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
     refuse_same_file(job.input, job.output);
     inputs.refuse(job.output);
   }
+  refuse_working_names(jobs);
 }
 
 /// Adds the files of a folder, and counts what is left out.

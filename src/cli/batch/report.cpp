@@ -6,6 +6,7 @@
 
 #include <equalux/filter.h>
 
+#include "src/cli/signals.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 #include "src/common/utf8.h"
@@ -24,6 +25,8 @@ const FileResult& result_of(const Outcome& outcome) {
     FileResult result;
     result.status = "stopped";
     result.reason = "was not begun";
+    result.code =
+        stop_token().signal != 0 ? 128 + stop_token().signal : static_cast<int>(ExitCode::partial);
     return result;
   }();
   return outcome.result ? *outcome.result : not_begun;

@@ -36,10 +36,10 @@ nlohmann::json failure(ExitCode code, const std::string& why) {
   return {{"status", "failed"}, {"reason", why}, {"code", static_cast<int>(code)}};
 }
 
-nlohmann::json stopped() {
+nlohmann::json stopped(int signal) {
   return {{"status", "stopped"},
           {"reason", "stopped by a signal; the same command goes on with it"},
-          {"code", static_cast<int>(ExitCode::partial)}};
+          {"code", 128 + signal}};
 }
 
 }  // namespace
@@ -217,7 +217,7 @@ void WorkerPool::give_up(std::size_t job, const std::string& why) {
 void WorkerPool::lost(Worker& worker, const std::string& why, bool of_device) {
   refusal_ = why;
   device_lost_ = device_lost_ || of_device;
-  if (worker.job && !stopping_) {
+  if (worker.job && stopping_ == 0) {
     const std::size_t job = *std::exchange(worker.job, std::nullopt);
     if (++attempts_[job] < kAttempts) {
       waiting_.push_back(job);
@@ -242,8 +242,8 @@ void WorkerPool::ended(Worker& worker) {
     return;
   }
   const std::size_t job = *std::exchange(worker.job, std::nullopt);
-  if (stopping_) {
-    if (events_.on_result) events_.on_result(job, stopped());
+  if (stopping_ != 0) {
+    if (events_.on_result) events_.on_result(job, stopped(stopping_));
   } else if (++attempts_[job] < kAttempts) {
     logger().warn("a worker process {}; its file is tried once more", how);
     waiting_.push_front(job);
@@ -261,7 +261,7 @@ void WorkerPool::fail_rest() {
 }
 
 void WorkerPool::stop_all(int signal) {
-  stopping_ = true;
+  stopping_ = signal;
   waiting_.clear();
   for (auto& worker : workers_) {
     if (worker->pid > 0) ::kill(worker->pid, signal);
@@ -272,7 +272,7 @@ void WorkerPool::stop_all(int signal) {
   for (auto& worker : workers_) {
     // A killed worker leaves its file to be resumed.
     if (worker->job && events_.on_result) {
-      events_.on_result(*std::exchange(worker->job, std::nullopt), stopped());
+      events_.on_result(*std::exchange(worker->job, std::nullopt), stopped(stopping_));
     }
     if (worker->pid > 0) ::kill(worker->pid, SIGKILL);
     let_go(*worker);

@@ -100,7 +100,7 @@ class WorkerPool {
   std::vector<std::size_t> for_fallback_;  // jobs that no device gets again
   bool any_ready_ = false;                 // some worker was ready
   bool device_lost_ = false;
-  bool stopping_ = false;
+  int stopping_ = 0;  ///< the signal that ends the pool
   std::chrono::milliseconds grace_ = kGrace;
   std::string refusal_;  // reason of the last place that failed
   ExitCode refusal_code_ = ExitCode::unavailable;
