@@ -1,3 +1,4 @@
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -80,13 +81,27 @@ class ServedStreams : public ::testing::Test {
            "/cam";
   }
   /// Samples of pictures of the stream, luma first. A busy machine may keep ffmpeg from a whole
-  /// picture for longer than the 5 seconds after which it takes a stream for one without any.
-  [[nodiscard]] ShellResult luma(const std::string& transport) const {
-    return shell_result(
+  /// picture for longer than the 5 seconds after which it takes a stream for one without any, and
+  /// may lose so many packets of UDP that it finds none at all: then it looks once more.
+  [[nodiscard]] ShellResult luma(const std::string& transport) {
+    const std::string command =
         "ffmpeg -v error -analyzeduration 30M -rtsp_transport " + transport + " -i " + url() +
-        " -frames:v 8 -vf crop=2:2:160:120 -f rawvideo -pix_fmt yuv420p - | od -An -tu1");
+        " -frames:v 8 -vf crop=2:2:160:120 -f rawvideo -pix_fmt yuv420p - | od -An -tu1";
+    ShellResult seen = shell_result(command);
+    if (std::atoi(seen.output.c_str()) != 0 || transport != "udp") return seen;
+    ++looked_again_;
+    return shell_result(command);
+  }
+  /// Expects that many viewers in the program's last line, and those that looked once more.
+  void expect_viewers(const std::string& text, int count) const {
+    const std::size_t end = text.find(" viewers, ");
+    ASSERT_NE(end, std::string::npos) << text;
+    const int told = std::atoi(text.c_str() + text.rfind(' ', end - 1));
+    EXPECT_GE(told, count) << text;
+    EXPECT_LE(told, count + looked_again_) << text;
   }
 
+  std::atomic<int> looked_again_ = 0;
   int port_ = 0;
   ProgramOptions options_;
 };
@@ -122,7 +137,7 @@ TEST_F(ServedStreams, SeveralClientsComeAndGo) {
   const ProgramResult result =
       run_program({"run", kGray, "--preset", "plain", "--strength", "0", "-o", served()}, options_);
   EXPECT_EQ(result.exit_code, 130) << result.err;
-  EXPECT_THAT(result.err, HasSubstr(served() + ": 4 viewers, "));
+  expect_viewers(result.err, 4);
   EXPECT_THAT(result.err, HasSubstr("served as " + url() + " to this machine alone"));
 }
 
@@ -147,7 +162,7 @@ TEST_F(ServedStreams, AClientThatTakesNothingHoldsNobodyUp) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_LT(result.seconds, 12);  // eight for the frames
   EXPECT_THAT(result.err, HasSubstr(" late; 0 reconnected"));
-  EXPECT_THAT(result.err, HasSubstr(": 3 viewers, "));
+  expect_viewers(result.err, 3);
   EXPECT_THAT(result.err, HasSubstr(" packets that slow viewers did not take"));
 }
 
