@@ -64,7 +64,6 @@ TEST_F(BatchCommand, NamesOfFilesThatAreBeingWrittenAreRefused) {
 
 TEST_F(BatchCommand, ACurveOfAFilterThatHasChangedMakesTheResultAgain) {
   write_set(1);
-  folder.write("other.y4m", dim_y4m(48, 24, 5));
   const auto make_curve = [&](const char* clip, const char* strength) {
     const ProgramResult made = run(
         {clip, "--curve-to", "st.json", "--preset", "plain", "--strength", strength, "--quiet"});

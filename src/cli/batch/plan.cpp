@@ -12,6 +12,7 @@
 #include <equalux/error.h>
 
 #include "pipelines/files/file_names.h"
+#include "pipelines/files/partial_file.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/folder_files.h"
 #include "src/cli/paths.h"
@@ -38,10 +39,10 @@ void refuse_working_names(const std::vector<BatchJob>& jobs) {
     owners.emplace(fs::path(job.output).lexically_normal().string(), &job);
   for (const BatchJob& job : jobs) {
     const fs::path output = fs::path(job.output).lexically_normal();
-    for (const char* kind : {".partial", ".before.partial", ".closing.partial"}) {
-      const fs::path name = output.parent_path() / (output.stem().string() + kind);
+    for (const char* kind : {"", ".before", ".closing"}) {
+      const std::string name = output.stem().string() + kind + output.extension().string();
       const auto [owner, is_new] =
-          owners.emplace(name.string() + output.extension().string(), &job);
+          owners.emplace(partial_path((output.parent_path() / name).string()), &job);
       if (is_new) continue;
       throw_usage("the results of " + job.input + " and " + owner->second->input + " would share " +
                   owner->first + " while they are written");
