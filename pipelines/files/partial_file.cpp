@@ -18,6 +18,18 @@ namespace equalux {
 namespace {
 
 constexpr mode_t kMode = 0666;  // Reduced by the umask, as for any new file.
+constexpr const char* kPartial = ".partial";
+constexpr const char* kBefore = ".before";
+constexpr const char* kClosing = ".closing";
+
+/// Inserts an infix before a name's extension.
+std::string with_infix(const std::string& final_path, const std::string& infix) {
+  const std::filesystem::path path(final_path);
+  std::filesystem::path name = path.stem();
+  name += infix;
+  name += path.extension();
+  return (path.parent_path() / name).string();
+}
 
 bool is_special(const std::string& path) {
   struct stat status {};
@@ -75,15 +87,19 @@ std::string system_error_text(int error_number) {
 }
 
 std::string partial_path(const std::string& final_path) {
-  const std::filesystem::path path(final_path);
-  std::filesystem::path name = path.stem();
-  name += ".partial";
-  name += path.extension();
-  return (path.parent_path() / name).string();
+  return with_infix(final_path, kPartial);
+}
+
+std::string working_path(const std::string& final_path, Working file) {
+  return with_infix(final_path,
+                    std::string(kPartial) + (file == Working::before ? kBefore : kClosing));
 }
 
 bool is_partial_path(const std::string& path) {
-  return std::filesystem::path(path).stem().extension() == ".partial";
+  const std::filesystem::path stem = std::filesystem::path(path).stem();
+  const std::filesystem::path kind = stem.extension();
+  return kind == kPartial ||
+         ((kind == kBefore || kind == kClosing) && stem.stem().extension() == kPartial);
 }
 
 std::string lock_path(const std::string& output) {

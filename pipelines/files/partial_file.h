@@ -13,7 +13,17 @@ namespace equalux {
 /// Returns NAME.partial.EXT for NAME.EXT, in the same folder.
 [[nodiscard]] std::string partial_path(const std::string& final_path);
 
-/// Returns true for a name of that form: a file that is being written, or was not finished.
+/// Second files that an output may need while it is written.
+enum class Working : std::uint8_t {
+  before,   ///< the partial file of an interrupted writer, while the next one copies from it
+  closing,  ///< the finished file, while it is made from the partial one
+};
+/// Returns NAME.partial.before.EXT or NAME.partial.closing.EXT for NAME.EXT: names that no other
+/// output's partial file has.
+[[nodiscard]] std::string working_path(const std::string& final_path, Working file);
+
+/// Returns true for a name of any of these forms: a file that is being written, or was not
+/// finished.
 [[nodiscard]] bool is_partial_path(const std::string& path);
 
 /// Thrown where another process, or another part of this one, is writing the same output.

@@ -49,17 +49,32 @@ struct BatchCommand : ::testing::Test {
   }
 };
 
-/// A result must not be written where another one keeps its partial file.
+/// A result must not be written where another one keeps its partial file, now or in a later batch.
 TEST_F(BatchCommand, NamesOfFilesThatAreBeingWrittenAreRefused) {
-  for (const char* name : {"a.partial.y4m", "a.closing.y4m", "a.before.y4m"}) {
-    folder.write("a.y4m", dim_y4m(32, 24, 3));
+  for (const char* name : {"a.partial.y4m", "a.partial.closing.mp4", "a.partial.before.mkv"}) {
     folder.write(name, dim_y4m(32, 24, 4));
-    const ProgramResult result = run({"a.y4m", name, "--out", "out"});
+    const ProgramResult result = run({name, "--out", "out"});
     EXPECT_EQ(result.exit_code, 2) << name << result.err;
-    EXPECT_THAT(result.err, HasSubstr("would share out/a.")) << name;
-    EXPECT_FALSE(std::filesystem::exists(folder.path() / "out/a.y4m")) << name;
+    EXPECT_THAT(lines_of(result.err),
+                ElementsAre(HasSubstr(std::string("would be out/") + name +
+                                      ", the name of a file that is being written")));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "out")) << name;
   }
-  EXPECT_EQ(run({"a.y4m", "--out", "out"}).exit_code, 0);
+  folder.write("list.txt", "a.partial.y4m\ta.y4m\n");
+  EXPECT_EQ(run({"--manifest", "list.txt", "--out", "out"}).exit_code, 0);
+}
+
+TEST_F(BatchCommand, ClipsOfBeforeAndAfterAreClips) {
+  for (const char* name : {"polyp.y4m", "polyp.before.y4m", "polyp.closing.y4m"})
+    folder.write(std::string("set/") + name, dim_y4m(32, 24, 4));
+  folder.write("set/polyp.partial.y4m", "x");
+  folder.write("set/polyp.partial.before.y4m", "x");
+  folder.write("set/polyp.partial.closing.y4m", "x");
+  const ProgramResult result = run({"set", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(statuses(), std::vector<std::string>(3, "done"));
+  EXPECT_THAT(result.err,
+              HasSubstr("half-written results: 3 (set/polyp.partial.before.y4m and others)"));
 }
 
 TEST_F(BatchCommand, ACurveOfAFilterThatHasChangedMakesTheResultAgain) {

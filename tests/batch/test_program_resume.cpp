@@ -188,6 +188,35 @@ TEST_F(ResumeTest, APartialFileThatWasDamagedIsMadeAnew) {
   }
 }
 
+/// Versions before named what a resumption sets aside otherwise, as a result may be named now.
+TEST_F(ResumeTest, FilesThatAnEarlierVersionSetAsideAreTakenUp) {
+  if (!begin("mp4")) GTEST_SKIP() << "this build writes no mp4";
+  const auto path = [this](const std::string& file) { return folder.path() / "out" / file; };
+  const auto interrupt = [&] {
+    std::filesystem::remove_all(folder.path() / "out");
+    run_until(20);
+    ASSERT_GT(safe_frames(), 20);
+    ASSERT_FALSE(is_done());
+    // As it is after the file was set aside and a few packets were copied.
+    std::filesystem::rename(path("clip.partial.mp4"), path("clip.before.partial.mp4"));
+    std::filesystem::copy_file(path("clip.before.partial.mp4"), path("clip.partial.mp4"));
+    std::filesystem::resize_file(path("clip.partial.mp4"), 2000);
+    folder.write("out/clip.closing.partial.mp4", "x");
+  };
+  interrupt();
+  nlohmann::json entry = record();
+  entry["version"] = 1;
+  folder.write("out/.equalux/" + name + ".json", json_text(entry));
+  expect_whole_in_the_end(safe_frames());
+
+  // This version writes no such files: they are another result's.
+  interrupt();
+  const ProgramResult result = run("out");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(folder.names(), Contains("out/clip.before.partial.mp4"));
+  EXPECT_THAT(folder.names(), Contains("out/clip.closing.partial.mp4"));
+}
+
 TEST_F(ResumeTest, AChangedInputIsNotContinued) {
   for (const std::string& container : containers("y4m")) {
     if (!begin(container)) continue;

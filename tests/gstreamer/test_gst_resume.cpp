@@ -139,8 +139,8 @@ TEST_F(ResumedSink, TakesUpATakeOverThatWasKilled) {
   ASSERT_TRUE(write(input, output, 30).suspended);
   const std::vector<Checkpoint> place = checkpoints;
   // As it is after the file was set aside and a few packets were copied.
-  std::filesystem::rename(partial_of(output), folder / "out.before.partial.mp4");
-  std::filesystem::copy_file(folder / "out.before.partial.mp4", partial_of(output));
+  std::filesystem::rename(partial_of(output), folder / "out.partial.before.mp4");
+  std::filesystem::copy_file(folder / "out.partial.before.mp4", partial_of(output));
   std::filesystem::resize_file(partial_of(output), 2000);
   EXPECT_EQ(write(input, output).code, ExitCode::done);
   EXPECT_EQ(decoded_frames(output), decoded_frames(input));
@@ -175,7 +175,7 @@ TEST_F(ResumedSink, RefusesWhatIsNotWhatWasWritten) {
   }
   left();
   std::filesystem::remove(partial_of(output));
-  std::filesystem::remove(folder / "out.before.partial.mkv");
+  std::filesystem::remove(folder / "out.partial.before.mkv");
   EXPECT_THROW(write(input, output), CannotResume);
 }
 

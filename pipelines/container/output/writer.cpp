@@ -37,16 +37,6 @@ namespace fs = std::filesystem;
 /// second.
 constexpr std::int64_t kLeastPeriodNs = 1'000;
 
-/// Inserts an infix: out.mp4 -> out.<infix>.mp4.
-std::string beside(const std::string& path, const char* infix) {
-  fs::path name(path);
-  const fs::path extension = name.extension();
-  name.replace_extension();
-  name += std::string(".") + infix;
-  name += extension;
-  return name.string();
-}
-
 /// Returns true where both paths exist and name the same file.
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code failure;
@@ -101,7 +91,7 @@ class Writer final : public ContainerWriter {
       : options_(options),
         kind_(container_kind(options.output_path)),
         partial_(partial_path(options.output_path)),
-        before_(beside(options.output_path, "before.partial")),
+        before_(working_path(options.output_path, Working::before)),
         safe_packets_(options.resume_packets) {}
 
   void check(const std::string& codec) override;
@@ -348,7 +338,7 @@ void Writer::finish(bool cut_at_video_end) {
     pass_->close();
     pass_.reset();
     keep_partial_ = record_.packets > 0;
-    whole = beside(options_.output_path, "closing.partial");
+    whole = working_path(options_.output_path, Working::closing);
     remake(whole, end_ns);
   } else {
     pass_->finish(end_ns);

@@ -10,6 +10,7 @@
 
 #include "pipelines/core/sink.h"
 #include "pipelines/files/file_names.h"
+#include "pipelines/files/partial_file.h"
 #include "src/cli/batch/contact_sheet.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/paths.h"
@@ -51,6 +52,33 @@ nlohmann::json file_hashes(const CommonOptions& common) {
     if (fs::is_regular_file(file, ignored)) hashes.push_back(file_md5(file, stop_token()));
   }
   return hashes;
+}
+
+/// Version of the entries that are written. Version 2: working files are named by working_path().
+constexpr int kEntryVersion = 2;
+
+/// Takes up what an interrupted run left under the names NAME.before.partial.EXT and
+/// NAME.closing.partial.EXT, where entries had version 1. Another result may have the former as its
+/// partial file; then its entry is there.
+void take_up_old_names(const BatchOptions& options, const std::string& output,
+                       const nlohmann::json& entry) {
+  if (entry.value("version", 0) != 1 || entry.value("status", "") != "running") return;
+  const fs::path name(output);
+  for (const auto& [kind, file] :
+       {std::pair(".before", Working::before), std::pair(".closing", Working::closing)}) {
+    const std::string other =
+        (name.parent_path() / name.stem()).string() + kind + name.extension().string();
+    const std::string old = partial_path(other);
+    std::error_code ignored;
+    if (!fs::exists(old, ignored) || fs::exists(state_paths(options.out, other).entry, ignored)) {
+      continue;
+    }
+    if (file == Working::before) {
+      fs::rename(old, working_path(output, file), ignored);
+    } else {
+      fs::remove(old, ignored);  // made again from the partial file
+    }
+  }
 }
 
 struct FileStamp {
@@ -130,6 +158,7 @@ FileResult Job::run() {
   std::optional<SavedCheckpoint> place;
   try {
     const nlohmann::json entry = read_entry(paths_.entry);
+    if (entry.is_object()) take_up_old_names(options_, job_.output, entry);
     if (entry.is_object() && entry.at("of") == identity_) {
       if (is_finished(entry)) return result_;
       place = place_to_resume(entry);
@@ -294,7 +323,7 @@ void Job::conclude(const RunResult& run) {
 }
 
 void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& place) const {
-  nlohmann::json entry{{"version", 1}, {"of", identity_}, {"status", status}};
+  nlohmann::json entry{{"version", kEntryVersion}, {"of", identity_}, {"status", status}};
   if (place) entry["checkpoint"] = to_json(*place);
   if (status != "running") entry["result"] = to_json(result_);
   replace_file(paths_.entry, json_text(entry, 1) + "\n");

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,23 +30,13 @@ std::string result_extension(const fs::path& input, const std::string& extension
   return kept ? own : "mkv";
 }
 
-/// Refuses results whose names are those of files that another one has while it is written: `a.mp4`
-/// beside `a.partial.mp4` or `a.closing.mp4`.
-void refuse_working_names(const std::vector<BatchJob>& jobs) {
-  std::map<std::string, const BatchJob*> owners;
-  for (const BatchJob& job : jobs)
-    owners.emplace(fs::path(job.output).lexically_normal().string(), &job);
-  for (const BatchJob& job : jobs) {
-    const fs::path output = fs::path(job.output).lexically_normal();
-    for (const char* kind : {"", ".before", ".closing"}) {
-      const std::string name = output.stem().string() + kind + output.extension().string();
-      const auto [owner, is_new] =
-          owners.emplace(partial_path((output.parent_path() / name).string()), &job);
-      if (is_new) continue;
-      throw_usage("the results of " + job.input + " and " + owner->second->input + " would share " +
-                  owner->first + " while they are written");
-    }
-  }
+/// Refuses a result with the name of a file that is being written, `a.partial.mp4` for example: a
+/// batch that makes `a.mp4`, now or later, would write into it.
+void refuse_working_name(const BatchJob& job) {
+  if (!is_partial_path(job.output)) return;
+  throw_usage("the result of " + job.input + " would be " + job.output +
+              ", the name of a file that is being written, must have another name; a line of "
+              "--manifest can give it one");
 }
 
 void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
@@ -56,11 +45,11 @@ void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
   for (const BatchJob& job : jobs)
     inputs.add(job.input);
   for (const BatchJob& job : jobs) {
+    refuse_working_name(job);
     names.take(job.output, job.input);
     refuse_same_file(job.input, job.output);
     inputs.refuse(job.output);
   }
-  refuse_working_names(jobs);
 }
 
 /// Adds the files of a folder, and counts what is left out.
