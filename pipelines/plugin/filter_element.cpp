@@ -91,45 +91,50 @@ CapsPtr without_format(const CapsPtr& caps) {
   return result;
 }
 
-/// Caps that an element takes and gives with its present properties, for any size.
-struct AllowedCaps {
-  CapsPtr in;
-  CapsPtr out;
-  bool converts = false;  ///< results have another format than their frames
-};
+/// Returns a copy of the caps, only with what others have as well.
+CapsPtr intersection(GstCaps* first, const CapsPtr& second) {
+  return CapsPtr(gst_caps_intersect_full(first, second.get(), GST_CAPS_INTERSECT_FIRST));
+}
 
-AllowedCaps allowed_caps(GstEqualuxFilter* self) {
-  RecipePtr recipe;
+/// Returns the caps of the other side for `caps` on one side, for frames of any size that a recipe
+/// takes; null = one that is not known yet.
+CapsPtr transformed_caps(GstEqualuxFilter* self, const FilterRecipe* recipe,
+                         GstPadDirection direction, GstCaps* caps) {
+  const auto output = recipe != nullptr ? recipe->output_format() : std::nullopt;
+  const bool cuda = !output && settings_of(self).backend != Backend::cpu && cuda_memory_starts();
+  const CapsPtr in = element_caps(
+      [&](PixelFormat format) {
+        return recipe != nullptr ? recipe->accepts(format)
+                                 : traits(format).model != ColorModel::real;
+      },
+      cuda);
+  if (!output) return intersection(caps, in);
+  const CapsPtr out = element_caps([&](PixelFormat format) { return format == *output; }, false);
+  const bool forward = direction == GST_PAD_SINK;
+  const CapsPtr taken = intersection(caps, forward ? in : out);
+  return intersection(without_format(taken).get(), forward ? out : in);
+}
+
+GstCaps* transform_caps(GstBaseTransform* transform, GstPadDirection direction, GstCaps* caps,
+                        GstCaps* filter) {
+  auto* self = GST_EQUALUX_FILTER(transform);
+  RunningStream running;
+  {
+    const ObjectLock lock(self);
+    running = *self->running;
+  }
+  RecipePtr recipe = running.recipe;
   try {
     recipe = recipe_of(self);
   } catch (const std::exception& error) {
     GST_DEBUG_OBJECT(self, "%s", error.what());  // set_caps() will say so where users see it
   }
-  const auto output = recipe ? recipe->output_format() : std::nullopt;
-  const bool cuda = !output && settings_of(self).backend != Backend::cpu && cuda_memory_starts();
-  AllowedCaps allowed;
-  allowed.in = element_caps(
-      [&](PixelFormat format) {
-        return recipe ? recipe->accepts(format) : traits(format).model != ColorModel::real;
-      },
-      cuda);
-  allowed.converts = output.has_value();
-  allowed.out = output ? element_caps([&](PixelFormat format) { return format == *output; }, false)
-                       : CapsPtr(gst_caps_ref(allowed.in.get()));
-  return allowed;
-}
-
-CapsPtr intersection(GstCaps* first, const CapsPtr& second) {
-  return CapsPtr(gst_caps_intersect_full(first, second.get(), GST_CAPS_INTERSECT_FIRST));
-}
-
-GstCaps* transform_caps(GstBaseTransform* transform, GstPadDirection direction, GstCaps* caps,
-                        GstCaps* filter) {
-  const AllowedCaps allowed = allowed_caps(GST_EQUALUX_FILTER(transform));
-  const bool forward = direction == GST_PAD_SINK;
-  CapsPtr result = intersection(caps, forward ? allowed.in : allowed.out);
-  if (allowed.converts) {
-    result = intersection(without_format(result).get(), forward ? allowed.out : allowed.in);
+  CapsPtr result = transformed_caps(self, recipe.get(), direction, caps);
+  // A running stream goes on in its format, with the recipe that it has.
+  if (running.recipe && !running.fits(*recipe) &&
+      (gst_caps_is_empty(result.get()) != FALSE || gst_caps_is_fixed(caps) == FALSE)) {
+    CapsPtr more = transformed_caps(self, running.recipe.get(), direction, caps);
+    result.reset(gst_caps_merge(result.release(), more.release()));
   }
   if (filter != nullptr) result = intersection(filter, result);
   return result.release();
@@ -163,7 +168,7 @@ gboolean stop(GstBaseTransform* transform) {
 }
 
 GstFlowReturn submit_input_buffer(GstBaseTransform* transform, gboolean discont, GstBuffer* input) {
-  stream_of(transform).follow_output_format();
+  stream_of(transform).follow_output_format(nullptr);
   const GstFlowReturn flow = parent()->submit_input_buffer(transform, discont, input);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) stream_of(transform).count_dropped();
   return flow;
@@ -183,6 +188,11 @@ gboolean sink_event(GstBaseTransform* transform, GstEvent* event) {
     stream_of(transform).drop();
   } else if ((gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) != 0) {
     stream_of(transform).drain();
+  }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    stream_of(transform).follow_output_format(caps);
   }
   return parent()->sink_event(transform, event);
 }
@@ -210,7 +220,9 @@ gboolean query(GstBaseTransform* transform, GstPadDirection direction, GstQuery*
       break;
     case GST_QUERY_DRAIN:
     case GST_QUERY_ALLOCATION:
-      if (direction == GST_PAD_SINK) stream.drain();
+      if (direction != GST_PAD_SINK) break;
+      stream.drain();
+      stream.follow_output_format(nullptr);
       break;
     default:
       break;
@@ -255,6 +267,7 @@ void finalize(GObject* object) {
   delete self->stream;
   delete self->texts;
   delete self->kept;
+  delete self->running;
   delete self->changes;
   delete self->report;
   delete self->settings;
@@ -283,6 +296,11 @@ RecipePtr recipe_of(GstEqualuxFilter* self) {
 void keep_recipe(GstEqualuxFilter* self, RecipePtr recipe, unsigned changes) {
   const ObjectLock lock(self);
   *self->kept = {std::move(recipe), changes};
+}
+
+void tell_running(GstEqualuxFilter* self, RunningStream running) {
+  const ObjectLock lock(self);
+  *self->running = std::move(running);
 }
 
 FilterSettings settings_of(GstEqualuxFilter* self) {
@@ -367,6 +385,7 @@ static void gst_equalux_filter_init(GstEqualuxFilter* self) {
   using namespace equalux::gst;
   self->settings = new FilterSettings();
   self->kept = new KeptRecipe();
+  self->running = new RunningStream();
   self->report = new FilterReport();
   self->changes = new PropertyChanges();
   self->stream = new FilterStream(self);

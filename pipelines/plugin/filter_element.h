@@ -40,6 +40,19 @@ struct KeptRecipe {
   unsigned changes = 0;  ///< PropertyChanges::recipe at which it was made
 };
 
+/// What a running stream has, which caps go on allowing while a changed property refuses it.
+/// Guarded by the object's lock.
+struct RunningStream {
+  RecipePtr recipe;  ///< of the frames now; null where no stream runs
+  PixelFormat format{};
+  bool in_cuda_memory = false;
+
+  /// Returns true where another recipe takes the stream's frames.
+  [[nodiscard]] bool fits(const FilterRecipe& other) const {
+    return other.accepts(format) && !(in_cuda_memory && other.output_format());
+  }
+};
+
 /// Counters of changes, by which the streaming thread notices them.
 struct PropertyChanges {
   std::atomic<unsigned> settings{0};
@@ -55,6 +68,7 @@ struct GstEqualuxFilter {
   equalux::gst::FilterSettings* settings;
   equalux::gst::OptionTexts* texts;
   equalux::gst::KeptRecipe* kept;
+  equalux::gst::RunningStream* running;
   equalux::gst::FilterReport* report;
   equalux::gst::FilterStream* stream;
   equalux::gst::PropertyChanges* changes;
@@ -92,5 +106,7 @@ namespace equalux::gst {
 /// Makes recipe_of() return `recipe` as long as no property changes; with null the recipe is made
 /// again.
 void keep_recipe(GstEqualuxFilter* self, RecipePtr recipe, unsigned changes);
+/// Tells what the stream has, for caps; one without a recipe where it has ended.
+void tell_running(GstEqualuxFilter* self, RunningStream running);
 
 }  // namespace equalux::gst

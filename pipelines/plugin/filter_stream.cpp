@@ -92,6 +92,27 @@ BufferPoolPtr make_pool(GstCaps* caps, guint size, GstAllocator* allocator) {
   return pool;
 }
 
+bool are_in_cuda_memory(GstCaps* caps) {
+  const char* feature = cuda_memory_feature();
+  return feature != nullptr &&
+         gst_caps_features_contains(gst_caps_get_features(caps, 0), feature) != FALSE;
+}
+
+/// Throws Error(usage) for a recipe that does not take such frames.
+void require_taken(const FilterRecipe& recipe, const RunningStream& frames) {
+  if (frames.in_cuda_memory && recipe.output_format()) {
+    throw Error(ExitCode::usage,
+                std::string(gst_video_format_to_string(to_gst(*recipe.output_format()))) +
+                    " is made of frames in system memory only, which cudadownload before the "
+                    "element gives");
+  }
+  if (!recipe.accepts(frames.format)) {
+    throw Error(ExitCode::usage, std::string("frames of format ") +
+                                     gst_video_format_to_string(to_gst(frames.format)) +
+                                     " are not taken with the properties as they are now");
+  }
+}
+
 /// Throws Error(usage) for properties that contradict each other or the backend.
 void check(const FilterRecipe& recipe, Backend backend) {
   throw_violations(recipe.violations(backend));
@@ -162,6 +183,7 @@ void FilterStream::stop() {
   }
   // The next stream reads the properties, and files, again.
   keep_recipe(element_, nullptr, 0);
+  tell_running(element_, {});
   refused_ = {};
   allocator_.reset();
   downstream_pool_ = false;
@@ -280,6 +302,7 @@ bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
                        }
                        seen_settings_ = element_->changes->settings.load();
                        settings_ = settings_of(element_);
+                       const RecipePtr before = recipe_;
                        take_recipe();
                        if (output_format(*recipe_) != out_format_) {
                          // Changed since transform_caps() was asked.
@@ -288,10 +311,12 @@ bool FilterStream::set_caps(GstCaps* in, GstCaps* out) {
                        }
                        if (in_cuda_memory_) cuda_->ensure_context(settings_.device);
                        const CudaScope current = scope();
-                       build(desc_);
+                       build_with(before);
                        return GST_FLOW_OK;
                      }) == GST_FLOW_OK;
-  if (!taken) {
+  if (taken) {
+    tell_running(element_, {recipe_, desc_.format, in_cuda_memory_});
+  } else {
     refused_ = {CapsPtr(gst_caps_ref(in)), CapsPtr(gst_caps_ref(out)),
                 element_->changes->recipe.load()};
   }
@@ -304,12 +329,29 @@ void FilterStream::take_recipe() {
   const unsigned changes = element_->changes->recipe.load();
   try {
     RecipePtr recipe = recipe_of(element_);
-    if (recipe_ && recipe != recipe_) check(*recipe, settings_.backend);
+    if (recipe_ && recipe != recipe_) {
+      check(*recipe, settings_.backend);
+      require_taken(*recipe, {nullptr, desc_.format, in_cuda_memory_});
+    }
     recipe_ = std::move(recipe);
     seen_recipe_ = changes;
   } catch (const Error& error) {
     if (!recipe_) throw;
     refuse_changes(error, changes);
+  }
+}
+
+/// Makes the filter for the caps; with the recipe of the caps before (null = none), where a change
+/// since then is impossible for these, as tiles in a small frame are.
+void FilterStream::build_with(RecipePtr before) {
+  try {
+    build(desc_);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage || !before || before == recipe_) throw;
+    recipe_ = std::move(before);
+    if (output_format(*recipe_) != out_format_) throw;
+    build(desc_);
+    refuse_changes(error, seen_recipe_);
   }
 }
 
@@ -327,9 +369,7 @@ void FilterStream::read_caps(GstCaps* in, GstCaps* out) {
   read_video_info(info_, stream);
   desc_ = stream.desc;
   out_format_ = from_gst(GST_VIDEO_INFO_FORMAT(&out_info_)).value_or(desc_.format);
-  const char* feature = cuda_memory_feature();
-  in_cuda_memory_ = feature != nullptr &&
-                    gst_caps_features_contains(gst_caps_get_features(in, 0), feature) != FALSE;
+  in_cuda_memory_ = are_in_cuda_memory(in);
 }
 
 void FilterStream::build(const ImageDesc& desc) {
@@ -429,6 +469,7 @@ void FilterStream::take_changes() {
     if (queue_) queue_->filter().replace(recipe);
     recipe_ = std::move(recipe);
     seen_recipe_ = changes;
+    tell_running(element_, {recipe_, desc_.format, in_cuda_memory_});
   } catch (const Error& error) {
     refuse_changes(error, changes);
   }
@@ -441,14 +482,28 @@ void FilterStream::refuse_changes(const Error& error, unsigned changes) {
                       ("the parameters before go on"));
 }
 
-void FilterStream::follow_output_format() {
+void FilterStream::follow_output_format(GstCaps* in) {
   const unsigned changes = element_->changes->recipe.load();
   if (!recipe_ || seen_recipe_ == changes) return;
+  RunningStream frames{recipe_, desc_.format, in_cuda_memory_};
+  const CapsPtr caps(in != nullptr ? gst_caps_ref(in)
+                                   : gst_pad_get_current_caps(transform()->sinkpad));
+  GstVideoInfo info;
+  if (in != nullptr) {
+    if (gst_video_info_from_caps(&info, in) == FALSE) return;  // set_caps() will say so
+    const auto format = from_gst(GST_VIDEO_INFO_FORMAT(&info));
+    if (!format) return;
+    frames.format = *format;
+    frames.in_cuda_memory = are_in_cuda_memory(in);
+  }
   try {
     const RecipePtr recipe = recipe_of(element_);
-    if (output_format(*recipe) == out_format_) return;  // take_changes() is enough
+    const auto output = [&](const FilterRecipe& of) {
+      return of.output_format().value_or(frames.format);
+    };
+    if (output(*recipe) == output(*recipe_)) return;  // take_changes() is enough
     check(*recipe, settings_.backend);
-    require_negotiable(*recipe);
+    require_negotiable(*recipe, caps.get(), frames);
     gst_base_transform_reconfigure_src(transform());
   } catch (const Error& error) {
     refuse_changes(error, changes);
@@ -457,24 +512,16 @@ void FilterStream::follow_output_format() {
 
 /// Throws Error(usage) where a recipe's output format is impossible for the frames, or downstream
 /// does not accept it. A failed negotiation would end the stream.
-void FilterStream::require_negotiable(const FilterRecipe& recipe) {
-  const std::string format = gst_video_format_to_string(to_gst(output_format(recipe)));
-  if (in_cuda_memory_) {
-    throw Error(ExitCode::usage, format +
-                                     " is made of frames in system memory only, which "
-                                     "cudadownload before the element gives");
-  }
-  if (!recipe.accepts(desc_.format)) {
-    throw Error(ExitCode::usage, std::string("frames of format ") +
-                                     gst_video_format_to_string(to_gst(desc_.format)) +
-                                     " are not taken with the properties as they are now");
-  }
-  const CapsPtr in(gst_pad_get_current_caps(transform()->sinkpad));
+void FilterStream::require_negotiable(const FilterRecipe& recipe, GstCaps* in,
+                                      const RunningStream& frames) {
+  require_taken(recipe, frames);
   const auto* klass = GST_BASE_TRANSFORM_GET_CLASS(element_);
-  const CapsPtr out(klass->transform_caps(transform(), GST_PAD_SINK, in.get(), nullptr));
+  const CapsPtr out(klass->transform_caps(transform(), GST_PAD_SINK, in, nullptr));
   const CapsPtr taken(gst_pad_peer_query_caps(transform()->srcpad, out.get()));
   if (gst_caps_can_intersect(taken.get(), out.get()) == FALSE) {
-    throw Error(ExitCode::usage, "downstream does not take " + format);
+    const PixelFormat format = recipe.output_format().value_or(frames.format);
+    throw Error(ExitCode::usage, std::string("downstream does not take ") +
+                                     gst_video_format_to_string(to_gst(format)));
   }
 }
 

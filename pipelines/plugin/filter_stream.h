@@ -31,8 +31,9 @@ class FilterStream {
   /// Sets size, format and memory of input and output, and makes the filter.
   bool set_caps(GstCaps* in, GstCaps* out);
   /// Renegotiates caps if properties now ask for another output format; called before a buffer is
-  /// taken. If that is impossible, a warning says why.
-  void follow_output_format();
+  /// taken and before caps are negotiated, which `in` are (null = those of now). If that is
+  /// impossible, a warning says why.
+  void follow_output_format(GstCaps* in);
 
   /// Takes the buffer that the base class holds, if there is one, and returns the oldest finished
   /// one once more than queue-depth are in flight.
@@ -61,9 +62,10 @@ class FilterStream {
   [[nodiscard]] AreaProcessor make_processor();
   [[nodiscard]] AreaProcessor make_cpu_area_processor() const;
   void take_recipe();
+  void build_with(RecipePtr before);
   void take_changes();
   void refuse_changes(const Error& error, unsigned changes);
-  void require_negotiable(const FilterRecipe& recipe);
+  void require_negotiable(const FilterRecipe& recipe, GstCaps* in, const RunningStream& frames);
   [[nodiscard]] PixelFormat output_format(const FilterRecipe& recipe) const {
     return recipe.output_format().value_or(desc_.format);
   }

@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -274,6 +275,121 @@ TEST(GstPluginStream, ARefusedChangeStaysSoWhenCapsChange) {
   harness.push_event(gst_event_new_caps(small().caps.get()));
   EXPECT_NE(harness.push(picture(small(), 1)), GST_FLOW_OK);
   EXPECT_THAT(harness.message(GST_MESSAGE_ERROR), HasSubstr("scan baseline belongs to"));
+}
+
+/// How a stream is negotiated anew before a changed property meets a frame.
+enum class Anew { reconfigure, allocation, other_size };
+
+void negotiate_anew(Harness& harness, Anew way, const Stream& now, const Stream& other) {
+  if (way == Anew::reconfigure) {
+    gst_harness_push_upstream_event(harness.get(), gst_event_new_reconfigure());
+  } else if (way == Anew::allocation) {
+    GstQuery* query = gst_query_new_allocation(now.caps.get(), FALSE);
+    gst_harness_push_upstream_event(harness.get(), gst_event_new_reconfigure());
+    gst_pad_peer_query(harness.get()->srcpad, query);
+    gst_query_unref(query);
+  } else {
+    harness.set_caps(other);
+  }
+}
+
+/// The frames stay as they are, although the caps of the new properties lack them.
+TEST(GstPluginStream, AChangeThatRefusesTheFormatIsRefusedHoweverItIsNegotiated) {
+  const std::array<std::array<const char*, 3>, 5> changes{{{"equalux", "chain", "staged"},
+                                                           {"equalux", "space", "lightness"},
+                                                           {"equalux", "compatible", "opencv"},
+                                                           {"equaluxvessel", "channel", "red"},
+                                                           {"equaluxshapes", "channel", "red"}}};
+  for (const auto& [element, property, value] : changes) {
+    for (const Anew way : {Anew::reconfigure, Anew::allocation, Anew::other_size}) {
+      SCOPED_TRACE(std::string(property) + "=" + value + ", " +
+                   std::to_string(static_cast<int>(way)));
+      const std::string launch = std::string(element) + " backend=cpu";
+      Harness harness(launch);
+      Harness unchanged(launch);
+      const Stream first = small();
+      const Stream other = small(PixelFormat::nv12, 80);
+      harness.set_caps(first);
+      ASSERT_EQ(harness.push(picture(first, 1)), GST_FLOW_OK);
+      ASSERT_NE(harness.pull(), nullptr);
+      gst_util_set_object_arg(G_OBJECT(harness.equalux()), property, value);
+      negotiate_anew(harness, way, first, other);
+      const Stream& now = way == Anew::other_size ? other : first;
+      unchanged.set_caps(now);
+      for (std::uint32_t seed = 2; seed < 4; ++seed) {
+        ASSERT_EQ(unchanged.push(picture(now, seed)), GST_FLOW_OK);
+        ASSERT_EQ(harness.push(picture(now, seed)), GST_FLOW_OK)
+            << harness.message(GST_MESSAGE_ERROR);
+        const BufferPtr expected = unchanged.pull();
+        const BufferPtr out = harness.pull();
+        ASSERT_NE(out, nullptr);
+        EXPECT_EQ(samples_of(out.get(), now), samples_of(expected.get(), now));
+      }
+      EXPECT_NE(harness.message(GST_MESSAGE_WARNING), "");
+      EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "said once";
+      EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
+    }
+  }
+}
+
+TEST(GstPluginStream, AChangeCountsWithCapsThatItTakes) {
+  Harness harness("equalux backend=cpu");
+  const Stream first = small();
+  harness.set_caps(first);
+  ASSERT_EQ(harness.push(picture(first, 1)), GST_FLOW_OK);
+  ASSERT_NE(harness.pull(), nullptr);
+  gst_util_set_object_arg(G_OBJECT(harness.equalux()), "space", "luma");
+  const Stream rgb = small(PixelFormat::rgb);
+  harness.set_caps(rgb);
+  EqualizeParams params;
+  set_option(params, "space", "luma");
+  BufferPtr buffer = picture(rgb, 2);
+  const auto expected = filtered(buffer.get(), rgb, params);
+  ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+  EXPECT_EQ(samples_of(harness.pull().get(), rgb), expected);
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}
+
+/// Tiles that a smaller frame cannot have.
+TEST(GstPluginStream, AChangeThatTheNextSizeRefusesIsRefused) {
+  Harness harness("equaluxclahe backend=cpu");
+  const Stream first = small();
+  harness.set_caps(first);
+  ASSERT_EQ(harness.push(picture(first, 1)), GST_FLOW_OK);
+  ASSERT_NE(harness.pull(), nullptr);
+  g_object_set(harness.equalux(), "tiles", "16,16", nullptr);
+  const Stream smaller = small(PixelFormat::nv12, 20, 16);
+  harness.set_caps(smaller);
+  const auto filter = make_cpu_filter(FilterSpec{"clahe", {}}, {}, {1});
+  BufferPtr buffer = picture(smaller, 2);
+  const auto expected = filtered(buffer.get(), smaller, *filter);
+  ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK) << harness.message(GST_MESSAGE_ERROR);
+  EXPECT_EQ(samples_of(harness.pull().get(), smaller), expected);
+  EXPECT_THAT(harness.message(GST_MESSAGE_WARNING), HasSubstr("tiles"));
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "said once";
+}
+
+TEST(GstPluginStream, ASourceThatNegotiatesAnewKeepsItsFormat) {
+  for (const char* source :
+       {"videotestsrc num-buffers=150", "videotestsrc num-buffers=150 ! videoconvert"}) {
+    const PipelineEnd end = run_pipeline(
+        std::string(source) +
+            " ! video/x-raw,format=NV12,width=64,height=48,framerate=500/1 ! equalux name=e "
+            "backend=cpu ! fakesink name=s sync=true",
+        [](GstElement* pipeline) {
+          const gst::ElementPtr e(gst_bin_get_by_name(GST_BIN(pipeline), "e"));
+          const gst::ElementPtr s(gst_bin_get_by_name(GST_BIN(pipeline), "s"));
+          gst_element_get_state(pipeline, nullptr, nullptr, GST_SECOND);
+          GstPad* pad = gst_element_get_static_pad(s.get(), "sink");
+          for (int i = 0; i < 20; ++i) {
+            gst_util_set_object_arg(G_OBJECT(e.get()), "chain", i % 2 == 0 ? "staged" : "fused");
+            gst_pad_push_event(pad, gst_event_new_reconfigure());
+            std::this_thread::sleep_for(5ms);
+          }
+          gst_object_unref(pad);
+        });
+    EXPECT_TRUE(end.eos) << source << ": " << end.error;
+  }
 }
 
 TEST(GstPluginStream, CapsThatAreRefusedAreNamedOnce) {
