@@ -700,6 +700,24 @@ TEST_F(RunCommand, APageForOthersNeedsAToken) {
   EXPECT_EQ(alone.exit_code, 2);
 }
 
+#ifdef EQUALUX_HAVE_HTTP
+TEST_F(RunCommand, AFileWithoutATokenOpensNoPage) {
+  const auto page_with = [&](const std::string& text) {
+    folder_.write("token.txt", text);
+    return run({"run", "in.y4m", "-o", "null", "--serve", "0", "--serve-token", "@token.txt"});
+  };
+  for (const char* text : {"", "\n", "\r\n", "\n0123456789abcdef\n"}) {
+    const ProgramResult result = page_with(text);
+    EXPECT_EQ(result.exit_code, 2) << "'" << text << "'";
+    EXPECT_THAT(lines_of(result.err), SizeIs(1));
+    EXPECT_THAT(result.err, HasSubstr("--serve-token @token.txt"));
+  }
+  // Without its line end this token is one character too short.
+  EXPECT_THAT(page_with("0123456789abcde\r\n").err, HasSubstr("has 15 characters"));
+  EXPECT_EQ(page_with("0123456789abcdef\r\n").exit_code, 0);
+}
+#endif
+
 TEST_F(RunCommand, BatchGoesOnAfterAFailureAndSaysSo) {
   folder_.write("set/a.y4m", dim_y4m(32, 16, 3));
   folder_.write("set/deep/b.y4m", dim_y4m(32, 16, 4));

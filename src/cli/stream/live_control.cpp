@@ -52,6 +52,13 @@ std::string made_token() {
     throw Error(ExitCode::usage,
                 "--serve-token " + text + " cannot be read, must be @FILE with the token in it");
   }
+  if (line.ends_with('\r')) line.pop_back();  // Editors of Windows end lines with "\r\n".
+  // An empty token would mean that none is needed.
+  if (line.empty()) {
+    throw Error(ExitCode::usage, "--serve-token " + text +
+                                     " begins with an empty line, must be @FILE with the token in "
+                                     "its first line");
+  }
   return line;
 }
 
