@@ -47,6 +47,14 @@ bool same_frames(GstVideoInfo before, const GstVideoInfo& after) {
   return gst_video_info_is_equal(&before, &after) != FALSE;
 }
 
+/// Returns how long some frames take at the rate of the caps; 0 where that is unknown.
+GstClockTime time_of_frames(const GstVideoInfo& info, std::size_t frames) {
+  if (GST_VIDEO_INFO_FPS_N(&info) <= 0) return 0;
+  return gst_util_uint64_scale(frames * GST_SECOND,
+                               static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info)),
+                               static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info)));
+}
+
 int as_int(guint value) {
   constexpr guint kMost = std::numeric_limits<int>::max();
   return static_cast<int>(value < kMost ? value : kMost);
@@ -167,6 +175,7 @@ bool FilterStream::start() {
   return guarded([&] {
            next_index_ = 0;
            dropped_ = 0;
+           last_time_ = GST_CLOCK_TIME_NONE;
            settings_ = settings_of(element_);
            // Checks the device, no more: with frames in CUDA memory, theirs is the only context.
            if (settings_.backend == Backend::cuda) require_cuda_device(settings_.device);
@@ -239,6 +248,7 @@ void FilterStream::drop() {
       queue_->pop();
     ready_.clear();
     if (queue_) queue_->filter().reset();
+    last_time_ = GST_CLOCK_TIME_NONE;
     return GST_FLOW_OK;
   });
 }
@@ -397,12 +407,7 @@ void FilterStream::build(const ImageDesc& desc) {
 /// Says what queue-depth costs at the rate of the caps, where that changed.
 void FilterStream::tell_latency() {
   const std::size_t depth = settings_.queue_depth;
-  const bool known = GST_VIDEO_INFO_FPS_N(&info_) > 0;
-  const GstClockTime latency =
-      known ? gst_util_uint64_scale(depth * GST_SECOND,
-                                    static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&info_)),
-                                    static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&info_)))
-            : 0;
+  const GstClockTime latency = time_of_frames(info_, depth);
   if (latency_.exchange(latency) != latency) {
     gst_element_post_message(GST_ELEMENT(element_), gst_message_new_latency(GST_OBJECT(element_)));
   }
@@ -632,13 +637,23 @@ FrameAreas FilterStream::areas_of(GstBuffer* buffer) const {
   return areas;
 }
 
+/// Returns the time of the next buffer; of one that has none, the end of the buffer before.
+GstClockTime FilterStream::time_of(GstBuffer* buffer) {
+  const GstClockTime time = GST_BUFFER_PTS_IS_VALID(buffer)       ? GST_BUFFER_PTS(buffer)
+                            : GST_CLOCK_TIME_IS_VALID(last_time_) ? last_time_ + last_duration_
+                                                                  : 0;
+  last_time_ = time;
+  last_duration_ =
+      GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : time_of_frames(info_, 1);
+  return time;
+}
+
 FrameFacts FilterStream::facts_of(GstBuffer* buffer) {
   FrameFacts facts;
   facts.index = next_index_++ + dropped_;
   facts.dropped_before = std::exchange(dropped_, 0);
   next_index_ += facts.dropped_before;
-  if (GST_BUFFER_PTS_IS_VALID(buffer))
-    facts.pts_ns = static_cast<std::int64_t>(GST_BUFFER_PTS(buffer));
+  facts.pts_ns = static_cast<std::int64_t>(time_of(buffer));
   facts.discontinuity =
       GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) || facts.dropped_before > 0;
   facts.field_order = field_order_of(info_, buffer);

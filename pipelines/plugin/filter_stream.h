@@ -77,6 +77,7 @@ class FilterStream {
   [[nodiscard]] ImageDesc desc_of(GstBuffer* buffer) const;
   [[nodiscard]] FrameAreas areas_of(GstBuffer* buffer) const;
   [[nodiscard]] FrameFacts facts_of(GstBuffer* buffer);
+  [[nodiscard]] GstClockTime time_of(GstBuffer* buffer);
 
   [[nodiscard]] std::size_t pending() const;
   void finish_all();
@@ -116,6 +117,8 @@ class FilterStream {
   std::deque<FinishedFrame> ready_;  // from queues that are gone
   std::uint64_t next_index_ = 0;
   std::uint64_t dropped_ = 0;
+  GstClockTime last_time_ = GST_CLOCK_TIME_NONE;  // of the buffer before; none at the start
+  GstClockTime last_duration_ = 0;                // its own, or by the rate; 0 = not known
 };
 
 }  // namespace equalux::gst

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <random>
 #include <thread>
@@ -158,6 +159,48 @@ TEST(GstPluginStream, LateFramesAreSkipped) {
   EXPECT_EQ(dropped, 1U);
   EXPECT_EQ(index, 2U);
   gst_structure_free(timings);
+}
+
+/// What a harness makes of eight frames, which `change` gets first.
+std::vector<std::vector<std::uint8_t>> eight_frames(Harness& harness, const Stream& stream,
+                                                    const std::function<void(GstBuffer*)>& change) {
+  std::vector<std::vector<std::uint8_t>> out;
+  harness.set_caps(stream);
+  for (std::uint32_t seed = 1; seed < 9; ++seed) {
+    BufferPtr buffer = picture(stream, seed);
+    change(buffer.get());
+    EXPECT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+    const BufferPtr got = harness.pull();
+    out.push_back(samples_of(got.get(), stream));
+  }
+  return out;
+}
+
+TEST(GstPluginStream, ABufferWithoutATimeFollowsTheOneBefore) {
+  const char* launch = "equalux backend=cpu temporal-ms=300";
+  const Stream stream = small();
+  Harness usual(launch);
+  const auto expected = eight_frames(usual, stream, [](GstBuffer*) {});
+  const auto is = [](GstBuffer* buffer, unsigned seed) {
+    return GST_BUFFER_PTS(buffer) == seed * 40 * GST_MSECOND;
+  };
+  Harness one(launch);
+  EXPECT_EQ(eight_frames(one, stream,
+                         [&](GstBuffer* b) {
+                           if (is(b, 4) || is(b, 5)) GST_BUFFER_PTS(b) = GST_CLOCK_TIME_NONE;
+                         }),
+            expected);
+  Harness by_rate(launch);
+  EXPECT_EQ(eight_frames(by_rate, stream,
+                         [&](GstBuffer* b) {
+                           GST_BUFFER_DURATION(b) = GST_CLOCK_TIME_NONE;
+                           if (is(b, 4)) GST_BUFFER_PTS(b) = GST_CLOCK_TIME_NONE;
+                         }),
+            expected);
+  Harness none(launch);
+  EXPECT_EQ(
+      eight_frames(none, stream, [](GstBuffer* b) { GST_BUFFER_PTS(b) = GST_CLOCK_TIME_NONE; }),
+      expected);
 }
 
 TEST(GstPluginStream, MemoryIsProposedAsDownstreamTakesIt) {
