@@ -146,6 +146,10 @@ void require_file(const std::string& path) {
 void require_input(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !fs::exists(path, ignored)) {
+    if (path.ends_with('/')) {
+      throw Error(ExitCode::no_input,
+                  "folder '" + path + "' does not exist, must be one that can be read");
+    }
     throw Error(ExitCode::no_input, "input '" + path + "' does not exist, must be a readable file");
   }
 }

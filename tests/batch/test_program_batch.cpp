@@ -359,6 +359,63 @@ TEST_F(BatchCommand, AFileThatAnotherProcessIsAtWorkOnIsLeftToIt) {
   EXPECT_THAT(folder.names(), Not(Contains("out/c0.y4m")));
 }
 
+TEST_F(BatchCommand, AFolderThatIsNotThereIsCalledAFolder) {
+  write_set(1);
+  const ProgramResult result = run({"day1/", "set", "x/day2//", "y/day2/", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("folder 'day1/' does not exist, must be one that can be read"));
+  EXPECT_THAT(result.err, HasSubstr("folder 'x/day2//' does not exist"));
+  EXPECT_THAT(result.err, Not(HasSubstr(".mkv")));
+  EXPECT_THAT(statuses(), ElementsAre("failed", "done", "failed", "failed"));
+  EXPECT_EQ(report().at("files").at(0).at("exit_code"), 66);
+  EXPECT_EQ(run({"day1/", "--out", "o8"}).exit_code, 66);
+}
+
+/// A batch that is stopped while it reads its first file, which is large, for its MD5.
+struct StoppedBatch : BatchCommand {
+  ProgramResult stop_at_first_file(int signal) {
+    std::filesystem::resize_file(folder.path() / "set/c0.y4m",
+                                 std::uintmax_t{16} << 30U);  // sparse
+    options.meanwhile = [this, signal](int process) {
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (!std::filesystem::exists(folder.path() / "out/.equalux/c0.y4m.lock") &&
+             std::chrono::steady_clock::now() < limit)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      ::kill(process, signal);
+    };
+    return run({"set", "--out", "out", "--jobs", "1"});
+  }
+};
+
+TEST_F(StoppedBatch, AnInputThatIsNotReadToItsEndHasNotChanged) {
+  write_set(1);
+  const std::string entry =
+      R"({"version": 2, "status": "running", "of": {"md5": "of the same input"}, "checkpoint": )"
+      R"({"frames": 5, "first_pts_ns": 0, "media_end_ns": 200000000, "filters": "", "sink": "{}", )"
+      R"("hash_bytes": 0}})";
+  folder.write("out/.equalux/c0.y4m.json", entry);
+  const ProgramResult result = stop_at_first_file(SIGTERM);
+  EXPECT_EQ(result.exit_code, 143) << result.err;
+  EXPECT_THAT(result.err, Not(HasSubstr("has changed")));
+  EXPECT_THAT(result.err, HasSubstr("c0.y4m: stopped: stopped by a signal before it began"));
+  EXPECT_EQ(folder.read("out/.equalux/c0.y4m.json"), entry) << "it can still be continued";
+}
+
+TEST_F(StoppedBatch, FilesThatWereNotBegunHaveTheCodeOfTheSignal) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    write_set(3);
+    std::filesystem::remove_all(folder.path() / "out");
+    const ProgramResult result = stop_at_first_file(signal);
+    EXPECT_EQ(result.exit_code, 128 + signal) << result.err;
+    EXPECT_THAT(statuses(), ElementsAre("stopped", "stopped", "stopped"));
+    const nlohmann::json json = report();
+    for (const auto& file : json.at("files"))
+      EXPECT_EQ(file.at("exit_code"), 128 + signal) << file.at("input");
+    EXPECT_EQ(json.at("files").at(2).at("error"), "was not begun");
+  }
+}
+
 TEST_F(BatchCommand, ResultsThatCannotBeMadeDoNotStopTheRest) {
   write_set(1);
   folder.write("set/sub/d.y4m", dim_y4m(32, 24, 4));

@@ -113,6 +113,7 @@ class Job {
 
  private:
   void identify();
+  [[nodiscard]] FileResult stopped() const;
   [[nodiscard]] bool is_finished(const nlohmann::json& entry);
   [[nodiscard]] bool output_is_whole(const FileResult& finished);
   [[nodiscard]] std::optional<SavedCheckpoint> place_to_resume(const nlohmann::json& entry) const;
@@ -155,6 +156,8 @@ FileResult Job::run() {
   }
   const FileStamp before = stamp_of(job_.input);
   identify();
+  // An MD5 that was not read to its end tells nothing.
+  if (stop_token().signal != 0) return stopped();
   std::optional<SavedCheckpoint> place;
   try {
     const nlohmann::json entry = read_entry(paths_.entry);
@@ -169,13 +172,8 @@ FileResult Job::run() {
   } catch (const nlohmann::json::exception& error) {
     logger().debug("{}: {}", paths_.entry, error.what());  // damaged: treated as missing
   }
-  if (stop_token().signal == 0) {
-    run_from(place);
-  } else {
-    result_.status = "stopped";
-    result_.code = 128 + stop_token().signal;
-    result_.reason = "stopped by a signal before it began";
-  }
+  if (stop_token().signal != 0) return stopped();
+  run_from(place);
   if (result_.status == "done" && stamp_of(job_.input) != before) {
     result_.status = "partial";
     result_.code = static_cast<int>(ExitCode::partial);
@@ -183,6 +181,15 @@ FileResult Job::run() {
     save(result_.status, std::nullopt);
   }
   return result_;
+}
+
+FileResult Job::stopped() const {
+  FileResult result;
+  result.status = "stopped";
+  result.code = kSignalExitBase + stop_token().signal;
+  result.reason = "stopped by a signal before it began";
+  result.input_md5 = result_.input_md5;
+  return result;
 }
 
 bool Job::is_finished(const nlohmann::json& entry) {

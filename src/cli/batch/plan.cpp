@@ -39,12 +39,18 @@ void refuse_working_name(const BatchJob& job) {
               "--manifest can give it one");
 }
 
+/// Returns true for a name that can only be a folder's.
+bool names_folder(const std::string& input) {
+  return input.ends_with('/');
+}
+
 void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
   InputFiles inputs;
   OutputNames names;
   for (const BatchJob& job : jobs)
     inputs.add(job.input);
   for (const BatchJob& job : jobs) {
+    if (names_folder(job.input)) continue;  // It is not there, so it has no result.
     refuse_working_name(job);
     names.take(job.output, job.input);
     refuse_same_file(job.input, job.output);
@@ -139,7 +145,8 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
   for (const std::string& input : inputs) {
     std::error_code ignored;
     if (!fs::is_directory(input, ignored)) {
-      add(input, fs::path(input).filename());
+      const std::string name = input.substr(0, input.find_last_not_of('/') + 1);
+      add(input, fs::path(name).filename());
       continue;
     }
     add_folder(input, out, plan, add);

@@ -20,16 +20,14 @@ double fps_of(const FileResult& result) {
 }
 
 /// Returns an outcome's result; for a file that a stopped batch did not begin, one that says so.
-const FileResult& result_of(const Outcome& outcome) {
-  static const FileResult not_begun = [] {
-    FileResult result;
-    result.status = "stopped";
-    result.reason = "was not begun";
-    result.code =
-        stop_token().signal != 0 ? 128 + stop_token().signal : static_cast<int>(ExitCode::partial);
-    return result;
-  }();
-  return outcome.result ? *outcome.result : not_begun;
+FileResult result_of(const Outcome& outcome) {
+  if (outcome.result) return *outcome.result;
+  FileResult result;
+  result.status = "stopped";
+  result.reason = "was not begun";
+  const int signal = stop_token().signal;
+  result.code = signal != 0 ? kSignalExitBase + signal : static_cast<int>(ExitCode::partial);
+  return result;
 }
 
 std::string count_line(const std::vector<Outcome>& outcomes) {
@@ -55,7 +53,7 @@ std::string batch_table(const std::vector<Outcome>& outcomes) {
   };
   std::string text = padded("file") + "  status    frames   time s      fps  reason\n";
   for (const Outcome& outcome : outcomes) {
-    const FileResult& result = result_of(outcome);
+    const FileResult result = result_of(outcome);
     std::array<char, 96> row{};
     std::snprintf(row.data(), row.size(), "  %-7s %8llu %8.2f %8.1f  ", result.status.c_str(),
                   static_cast<unsigned long long>(result.frames_out), result.elapsed_s,
@@ -94,7 +92,7 @@ std::string batch_report(const std::vector<Outcome>& outcomes, const BatchOption
                          double elapsed_s, const BatchPlan& plan) {
   nlohmann::json files = nlohmann::json::array();
   for (const Outcome& outcome : outcomes) {
-    const FileResult& result = result_of(outcome);
+    const FileResult result = result_of(outcome);
     nlohmann::json file{{"input", outcome.job.input},      {"output", outcome.job.output},
                         {"status", result.status},         {"frames_in", result.frames_in},
                         {"frames_out", result.frames_out}, {"resumed_at", result.resumed_at},
