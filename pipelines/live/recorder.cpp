@@ -24,11 +24,15 @@ constexpr std::size_t kMostWaitingBytes = std::size_t{256} << 20U;
 constexpr double kUsualRate = 30;
 constexpr std::size_t kLeastWaiting = 4;
 
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 /// Completes the message about a file that failed.
 std::string what_is_left(const std::string& path) {
-  std::error_code ignored;
   const std::string partial = partial_path(path);
-  return std::filesystem::exists(partial, ignored) ? ", and " + partial + " is left" : "";
+  return is_there(partial) ? ", and " + partial + " is left" : "";
 }
 
 std::size_t frames_waiting(const StreamInfo& info) {
@@ -153,6 +157,7 @@ void Recorder::work() noexcept {
     } else {
       end_file();
       failed_ = broken_ = false;
+      ++recording_;
     }
   }
   end_file();
@@ -210,6 +215,7 @@ void Recorder::begin_file() {
   for (;;) {
     File file;
     file.path = names_.next();
+    file.recording = recording_;
     file.sink = options_.make_sink(file.path);
     watch(file.sink);
     try {
@@ -246,27 +252,43 @@ void Recorder::end_file() {
 }
 
 void Recorder::close(File file) noexcept {
+  const auto fail = [&](const Error& error) {
+    // The next file would end likewise, and encoders deliver all of a short file only at its end.
+    // A recording that began since goes on.
+    if (file.recording == recording_) {
+      wanted_.on = false;
+      broken_ = true;
+    }
+    note_failure(error, &file);
+    logger().error("{}; recording has stopped{}", error.what(), what_is_left(file.path));
+  };
   try {
     file.sink->finish(file.frames > 0 ? Ending::complete : Ending::failed);
     if (file.frames > 0) logger().info("recorded {}", file.path);
   } catch (const Error& error) {
-    note_failure(error);
-    logger().error("{}; this recording ends before its time{}", error.what(),
-                   what_is_left(file.path));
+    fail(error);
   } catch (const std::exception& error) {
-    note_failure(Error(ExitCode::write_failed, file.path + ": " + error.what()));
-    logger().error("{}: {}", file.path, error.what());
+    fail(Error(ExitCode::write_failed, file.path + ": " + error.what()));
   }
   file.sink.reset();
   give_back_free_memory();
   if (pool_) pool_->forget_idle(kLeastWaiting);
 }
 
-void Recorder::note_failure(const Error& error) noexcept {
+/// Notes why a recording failed, and that the frames of `file`, or null, are lost where nothing is
+/// left of it.
+void Recorder::note_failure(const Error& error, const File* file) noexcept {
   const std::lock_guard lock(mutex_);
   if (code_ == ExitCode::done) code_ = error.code();
   try {
     counts_.failure = error.what();
+    if (file == nullptr || file->frames == 0 || is_there(file->path) ||
+        is_there(partial_path(file->path))) {
+      return;
+    }
+    counts_.frames -= file->frames;
+    counts_.dropped += file->frames;
+    --counts_.files;
   } catch (const std::bad_alloc&) {
     counts_.failure = "no memory";  // fits without allocation
   }
@@ -274,7 +296,6 @@ void Recorder::note_failure(const Error& error) noexcept {
 
 void Recorder::stop_at(const Error& error) noexcept {
   failed_ = true;
-  note_failure(error);
   wanted_.on = false;
   broken_ = true;
   std::string left;
@@ -286,8 +307,9 @@ void Recorder::stop_at(const Error& error) noexcept {
     }
     left = what_is_left(file_->path);
     if (file_->frames > 0) names_.advance();
-    file_.reset();
   }
+  note_failure(error, file_ ? &*file_ : nullptr);
+  file_.reset();
   logger().error("{}; recording has stopped{}", error.what(), left);
 }
 

@@ -33,17 +33,18 @@ struct RecordSwitch {
 };
 
 struct RecordCounts {
-  std::uint64_t frames = 0;   ///< passed to a file
+  std::uint64_t frames = 0;   ///< passed to a file of which something is there
   std::uint64_t dropped = 0;  ///< frames that should have been recorded
-  std::uint64_t files = 0;    ///< started
+  std::uint64_t files = 0;    ///< started, without those of which nothing is left
   std::string failure = {};   ///< why the last recording ended early; empty = it did not
 };
 
 /// Records frames. Each file begins with a frame that the previous one does not have, at time 0,
 /// with a sink of its own, and therefore with a key frame. Frames are copied and written in a
 /// thread of its own: up to a second of frames waits; further frames of a live source are dropped
-/// and counted, while other sources wait. Where a file cannot be written the recording stops, the
-/// switch goes off, and code() tells; what exists of that file stays under its partial name.
+/// and counted, while other sources wait. Where a file cannot be written or closed the recording
+/// stops, the switch goes off, and code() tells; what exists of that file stays under its partial
+/// name.
 /// Recording may be switched on again.
 ///
 /// The run calls open(), add() and finish(); any thread may call the rest.
@@ -75,6 +76,7 @@ class Recorder {
     std::shared_ptr<Sink> sink;
     std::int64_t start_ns = 0;
     std::uint64_t frames = 0;
+    std::uint64_t recording = 0;  ///< that it belongs to
   };
 
   void settle_transparency();
@@ -86,7 +88,7 @@ class Recorder {
   void end_file();
   [[nodiscard]] bool is_full(const Frame& frame) const;
   void close(File file) noexcept;
-  void note_failure(const Error& error) noexcept;
+  void note_failure(const Error& error, const File* file) noexcept;
   void stop_at(const Error& error) noexcept;
 
   const RecordOptions options_;
@@ -105,7 +107,8 @@ class Recorder {
   std::condition_variable changed_;
   std::deque<FramePtr> waiting_;  // null = end of a recording
   bool finished_ = false;
-  std::atomic<bool> broken_{false};  // add() has to end the recording that failed
+  std::atomic<bool> broken_{false};          // add() has to end the recording that failed
+  std::atomic<std::uint64_t> recording_{0};  // number of the recording that files belong to
   RecordCounts counts_;
   ExitCode code_ = ExitCode::done;
 

@@ -312,12 +312,76 @@ TEST_F(RecorderTest, WhatCannotBeBegunIsSaidAtOnce) {
 
 TEST_F(RecorderTest, AnEndThatFailsIsTold) {
   shelf_.on_finish = [](std::size_t) { throw Error(ExitCode::write_failed, "no end"); };
+  for (const std::size_t bytes : {0, 10}) {
+    SCOPED_TRACE(bytes);
+    shelf_.bytes_a_frame = bytes;
+    wanted_.on = true;
+    Recorder recorder(options_, wanted_);
+    recorder.open(info_);
+    add(recorder, 0);
+    recorder.finish();
+    EXPECT_EQ(recorder.counts().failure, "no end");
+    EXPECT_EQ(recorder.code(), ExitCode::write_failed);
+    // Of a file that is gone no frame is recorded.
+    EXPECT_EQ(recorder.counts().frames, bytes > 0 ? 1U : 0U);
+    EXPECT_EQ(recorder.counts().files, bytes > 0 ? 1U : 0U);
+    EXPECT_EQ(recorder.counts().dropped, bytes > 0 ? 0U : 1U);
+  }
+}
+
+TEST_F(RecorderTest, AnEndThatFailsInTheMiddleStopsTheRecording) {
+  options_.split_ns = 3 * kFrameNs;
+  std::atomic<bool> full = true;
+  shelf_.on_finish = [&](std::size_t) {
+    if (full) throw Error(ExitCode::write_failed, "disk full");
+  };
+  Recorder recorder(options_, wanted_);
+  recorder.open(info_);
+  for (std::uint64_t i = 0; i < 4; ++i)
+    add(recorder, i);
+  wait_for([&] { return !wanted_.on; });
+  for (std::uint64_t i = 4; i < 20; ++i)
+    add(recorder, i);
+  wait_for([&] { return recorder.counts().dropped == 4; });
+  EXPECT_EQ(recorder.counts().frames, 0U);
+  EXPECT_EQ(recorder.counts().failure, "disk full");
+
+  full = false;
+  wanted_.on = true;
+  add(recorder, 20);
+  recorder.finish();
+  const std::vector<Recorded> files = shelf_.files();
+  ASSERT_EQ(files.size(), 3U);
+  EXPECT_THAT(files[0].indexes, ElementsAre(0, 1, 2));
+  EXPECT_THAT(files[1].indexes, ElementsAre(3));
+  EXPECT_THAT(files[2].indexes, ElementsAre(20));
+  EXPECT_EQ(recorder.counts().frames, 1U);
+  EXPECT_EQ(recorder.counts().dropped, 4U);
+  EXPECT_EQ(recorder.counts().failure, "");
+  EXPECT_EQ(recorder.code(), ExitCode::write_failed);
+}
+
+TEST_F(RecorderTest, ALateFailureLeavesARecordingThatBeganSince) {
+  std::atomic<bool> may_fail = false;
+  shelf_.on_finish = [&](std::size_t file) {
+    if (file > 0) return;
+    wait_for([&] { return may_fail.load(); });
+    throw Error(ExitCode::write_failed, "disk full");
+  };
   Recorder recorder(options_, wanted_);
   recorder.open(info_);
   add(recorder, 0);
+  wanted_.on = false;
+  add(recorder, 1);
+  wanted_.on = true;
+  add(recorder, 2);
+  wait_for([&] { return shelf_.files().size() == 2 && !shelf_.files()[1].indexes.empty(); });
+  may_fail = true;
+  wait_for([&] { return recorder.code() == ExitCode::write_failed; });
+  EXPECT_TRUE(wanted_.on);
+  add(recorder, 3);
   recorder.finish();
-  EXPECT_EQ(recorder.counts().failure, "no end");
-  EXPECT_EQ(recorder.code(), ExitCode::write_failed);
+  EXPECT_THAT(shelf_.files()[1].indexes, ElementsAre(2, 3));
 }
 
 TEST_F(RecorderTest, TakesTheNextNameWhereAnotherRecordingWasQuicker) {
