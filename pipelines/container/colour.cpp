@@ -197,6 +197,64 @@ std::size_t number_at(const std::uint8_t* bytes) {
          (std::size_t{bytes[2]} << 8U) | bytes[3];
 }
 
+constexpr unsigned kVp9Rgb = 7;  // color_space of VP9
+
+/// Returns VP9's number of a matrix; 0 = unknown, for those that it cannot name. Its number 1,
+/// BT.601, is what libavcodec calls BT.470BG.
+unsigned vp9_number_of(AVColorSpace matrix) {
+  switch (matrix) {
+    case AVCOL_SPC_BT470BG:
+      return 1;
+    case AVCOL_SPC_BT709:
+      return 2;
+    case AVCOL_SPC_SMPTE170M:
+      return 3;
+    case AVCOL_SPC_SMPTE240M:
+      return 4;
+    case AVCOL_SPC_BT2020_NCL:
+      return 5;
+    default:
+      return 0;
+  }
+}
+
+/// Puts a matrix into the header of a VP9 key frame; returns false where it has it already, and for
+/// RGB and other packets. Section 6.2 of the VP9 bitstream specification has the header.
+bool set_vp9_matrix(std::span<const std::byte> packet, unsigned matrix,
+                    std::vector<std::byte>& result) {
+  constexpr std::size_t kHead = 6;  // bytes that hold all bits read here
+  if (packet.size() < kHead) return false;
+  std::size_t at = 0;
+  const auto read = [&](std::size_t bits) {
+    unsigned value = 0;
+    for (; bits > 0; --bits, ++at) {
+      value = value << 1U | (std::to_integer<unsigned>(packet[at / 8]) >> (7 - at % 8) & 1U);
+    }
+    return value;
+  };
+  constexpr unsigned kMarker = 2;
+  constexpr unsigned kSync = 0x498342;
+  if (read(2) != kMarker) return false;
+  const unsigned low_bit = read(1);
+  const unsigned profile = low_bit + 2 * read(1);
+  if (profile == 3) read(1);
+  const bool shows_existing = read(1) != 0;
+  const bool key = read(1) == 0;
+  read(2);  // whether it is shown, and whether it tolerates errors
+  if (shows_existing || !key || read(24) != kSync) return false;
+  if (profile >= 2) read(1);  // 10 or 12 bits
+  const std::size_t place = at;
+  const unsigned now = read(3);
+  if (now == matrix || now == kVp9Rgb) return false;
+  result.assign(packet.begin(), packet.end());
+  for (std::size_t bit = 0; bit < 3; ++bit) {
+    const auto mask = std::byte{1} << (7 - (place + bit) % 8);
+    std::byte& byte = result[(place + bit) / 8];
+    byte = (matrix >> (2 - bit) & 1U) != 0 ? byte | mask : byte & ~mask;
+  }
+  return true;
+}
+
 Bytes with_length(const Bytes& unit, std::size_t size) {
   Bytes whole(size + unit.size());
   for (std::size_t i = 0; i < size; ++i) {
@@ -259,6 +317,10 @@ HeadTags::HeadTags(AVCodecParameters& codec, const std::string& encoder_colorime
   const ColourTags said = colour_tags_from(encoder_colorimetry);
   const ColourTags wanted{codec.color_range, codec.color_space, codec.color_trc,
                           codec.color_primaries};
+  if (codec.codec_id == AV_CODEC_ID_VP9 && !encoder_colorimetry.empty()) {
+    vp9_matrix_ = vp9_number_of(codec.color_space);
+    return;
+  }
   const bool untold = wanted == ColourTags{};
   if (encoder_colorimetry.empty() ||
       (!untold && said.matrix == wanted.matrix && said.transfer == wanted.transfer &&
@@ -294,6 +356,7 @@ HeadTags::HeadTags(AVCodecParameters& codec, const std::string& encoder_colorime
 }
 
 bool HeadTags::rewrite(std::span<const std::byte> packet, std::vector<std::byte>& result) const {
+  if (vp9_matrix_) return set_vp9_matrix(packet, *vp9_matrix_, result);
   if (units_.empty()) return false;
   const auto* data = reinterpret_cast<const std::uint8_t*>(packet.data());
   Bytes made;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,22 +33,24 @@ struct ColourTags {
 [[nodiscard]] ColourTags encoded_colour(const EncodedVideoFormat& video,
                                         const AVCodecParameters* input);
 
-/// Corrects the colour tags that an encoder wrote into its H.264 or H.265 stream, so that they
+/// Corrects the colour tags that an encoder wrote into its H.264, H.265 or VP9 stream, so that they
 /// agree with the container's: GStreamer has no names for some of them, nor for an unspecified
-/// matrix.
+/// matrix, and its VP9 encoder knows a matrix only beside primaries and a transfer of the same
+/// standard.
 class HeadTags {
  public:
   HeadTags() = default;
   /// Rewrites the head (avcC, hvcC) of `codec` if its tags differ from those given to the encoder
-  /// (`encoder_colorimetry`, GStreamer's string; empty = leave the head alone).
+  /// (`encoder_colorimetry`, GStreamer's string; empty = leave the head alone). VP9 has no head.
   HeadTags(AVCodecParameters& codec, const std::string& encoder_colorimetry);
-  /// Returns true where a packet, made of units with 4-byte lengths, repeats the head: then
-  /// `result` is the packet to write instead.
+  /// Returns true where a packet, in H.264 and H.265 made of units with 4-byte lengths, repeats the
+  /// head or has tags of its own: then `result` is the packet to write instead.
   [[nodiscard]] bool rewrite(std::span<const std::byte> packet,
                              std::vector<std::byte>& result) const;
 
  private:
   std::vector<std::pair<std::vector<std::uint8_t>, std::vector<std::uint8_t>>> units_;
+  std::optional<unsigned> vp9_matrix_;  // color_space of VP9's key frames
 };
 
 /// Sets tags to unspecified whose number no enumerator of libav has. libav passes on what a broken

@@ -224,6 +224,32 @@ TEST_F(Codecs, AMatrixThatTheFiltersDoNotKnowIsKept) {
   }
 }
 
+/// Every key frame of VP9 has the matrix, and its decoder goes by that, not by the container.
+TEST_F(Codecs, TheMatrixOfVp9IsInItsStream) {
+  for (const char* matrix : {"bt709", "smpte170m", "bt470bg", "bt2020nc", "smpte240m"}) {
+    for (const char* format : {"yuv420p", "yuv420p10le"}) {
+      SCOPED_TRACE(std::string(matrix) + " " + format);
+      if (!wants_every_count() && format != std::string_view("yuv420p") &&
+          matrix != std::string_view("bt2020nc"))
+        continue;
+      make("in.mkv",
+           "-c:v ffv1 -color_range tv -pix_fmt " + std::string(format) + " -colorspace " + matrix);
+      const ProgramResult result = run({"run", "in.mkv", "-o", "out.webm", "-y"});
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      EXPECT_EQ(colours_of(folder_ / "out.webm"),
+                "tv, " + std::string(matrix) + ", unknown, unknown");
+      ffmpeg("-i '" + folder_ / "out.webm" + "' -c copy '" + folder_ / "raw.ivf" + "'");
+      EXPECT_THAT(colours_of(folder_ / "raw.ivf"), HasSubstr(matrix));
+      EXPECT_EQ(decoded_frames(folder_ / "out.webm"), 3);
+    }
+  }
+  make("hdr.mkv",
+       "-c:v ffv1 -pix_fmt yuv420p10le -color_range tv -colorspace bt2020nc -color_trc smpte2084 "
+       "-color_primaries bt2020");
+  ASSERT_EQ(run({"run", "hdr.mkv", "-o", "hdr.webm"}).exit_code, 0);
+  EXPECT_EQ(colours_of(folder_ / "hdr.webm"), "tv, bt2020nc, smpte2084, bt2020");
+}
+
 TEST_F(Codecs, RgbOfAv1StaysRgb) {
   make("in.mkv", "-c:v libaom-av1 -cpu-used 8 -crf 0 -pix_fmt gbrp");
   const ProgramResult result =
