@@ -324,7 +324,15 @@ TEST_F(SteeringTest, WhatIsWrongIsSaidAndChangesNothing) {
   EXPECT_THAT(error_text("{\"\xff\":1}"), HasSubstr("not JSON"));
   EXPECT_THAT(error_text(std::string(5000, ' ')), HasSubstr("at most 4096"));
   EXPECT_THAT(error_text(std::string(4000, '[')), HasSubstr("not JSON"));
+  // Numbers that would be taken as 0 or infinity, and the first of two values, which would not
+  // count.
+  EXPECT_THAT(error_text(R"({"strength":1e-400})"), HasSubstr("strength is 1e-400, must be 0 or"));
+  EXPECT_THAT(error_text(R"({"strength":-0.001e-400})"), HasSubstr("must be 0 or"));
+  EXPECT_THAT(error_text(R"({"clip-limit":1e400})"), HasSubstr("clip-limit is 1e400, must be"));
+  EXPECT_THAT(error_text(R"({"strength":0.2,"strength":0.6})"),
+              HasSubstr("'strength' stands there twice, must stand there once"));
   EXPECT_EQ(steering_.state(), before);
+  EXPECT_TRUE(api_.handle(R"({"strength":0e-400,"clip-limit":1.5e0})").ok);
 }
 
 TEST_F(SteeringTest, RecordingIsAKeyWhereTheRunCanRecord) {
