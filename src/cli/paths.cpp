@@ -134,6 +134,25 @@ void require_free_output(const std::string& output, Overwrite overwrite, std::ui
               "output " + taken + " is there already, must be a new name; -y overwrites it");
 }
 
+void require_creatable(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_type type = fs::symlink_status(path, ignored).type();
+  if (path.empty() || path == "-") return;
+  if (type == fs::file_type::symlink && !fs::exists(path, ignored)) return;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored) &&
+      !fs::is_directory(path, ignored)) {
+    return;
+  }
+  constexpr mode_t kMode = 0666;  // reduced by the umask
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+  if (descriptor < 0) {
+    throw Error(ExitCode::cannot_create, path + ": cannot be created: " + system_error_text(errno) +
+                                             "; its folder must exist and be writable");
+  }
+  ::close(descriptor);
+  if (type == fs::file_type::not_found) ::unlink(path.c_str());
+}
+
 void require_file(const std::string& path) {
   require_input(path);
   std::error_code ignored;

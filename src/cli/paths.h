@@ -57,6 +57,11 @@ enum class Overwrite {
 /// `frames` names count; 0 = all.
 void require_free_output(const std::string& output, Overwrite overwrite, std::uint64_t frames = 0);
 
+/// Throws Error(cannot_create) where no regular file can be written at `path`, for files that are
+/// written long after. Leaves nothing behind. "" and "-" are never refused, nor are devices and
+/// pipes.
+void require_creatable(const std::string& path);
+
 /// Throws Error(no_input) where the path does not exist.
 void require_input(const std::string& path);
 

@@ -371,6 +371,47 @@ TEST_F(BatchCommand, AFolderThatIsNotThereIsCalledAFolder) {
   EXPECT_EQ(run({"day1/", "--out", "o8"}).exit_code, 66);
 }
 
+TEST_F(BatchCommand, ListsThatCannotBeCreatedAreRefusedAtOnce) {
+  write_set(2);
+  folder.write("taken-2.md5/x", "a folder where a list should be");
+  for (const char* list : {"--verify=none/h.md5", "--timings=none/t.jsonl", "--verify=taken.md5"}) {
+    const ProgramResult result = run({"set", "--out", "out", list});
+    EXPECT_EQ(result.exit_code, 73) << list << result.err;
+    EXPECT_THAT(lines_of(result.err), ElementsAre(HasSubstr("cannot be created"))) << list;
+    EXPECT_THAT(folder.names(), Not(Contains("out"))) << list;
+    EXPECT_THAT(folder.names(), Not(Contains("taken-1.md5"))) << "nothing is left of the look";
+  }
+  const ProgramResult among =
+      run({"set", "--out", "out", "--verify=out/h.md5", "--timings=out/lists/t.jsonl"});
+  EXPECT_EQ(among.exit_code, 0) << among.err;
+  EXPECT_THAT(folder.read("out/h-2.md5"), HasSubstr("#format: frame checksums"));
+  EXPECT_THAT(folder.read("out/lists/t-1.jsonl"), HasSubstr("\"index\":5"));
+}
+
+TEST_F(BatchCommand, ListsBesideACurveOfAllFilesAreNumberedToo) {
+  write_set(2);
+  ASSERT_EQ(run({"set", "--curve-to", "c.json", "--verify=h.md5", "--timings=t.jsonl"}).exit_code,
+            0);
+  for (const char* list : {"h-1.md5", "h-2.md5", "t-1.jsonl", "t-2.jsonl"})
+    EXPECT_THAT(folder.names(), Contains(list));
+  EXPECT_EQ(run({"set", "--curve-to", "d.json", "--verify=no/h.md5"}).exit_code, 73);
+  EXPECT_THAT(folder.names(), Not(Contains("d.json")));
+}
+
+TEST_F(BatchCommand, AListThatFailsLaterCostsNoFile) {
+  write_set(3);
+  std::filesystem::create_symlink("/dev/full", folder / "h-1.md5");
+  const ProgramResult result = run({"set", "--out", "out", "--jobs", "1", "--verify=h.md5"});
+  EXPECT_EQ(result.exit_code, 74) << result.err;
+  EXPECT_THAT(statuses(), ElementsAre("done", "done", "done"));
+  EXPECT_THAT(result.err, HasSubstr("h-1.md5: write failed: No space left on device\n"));
+  EXPECT_THAT(folder.read("h-3.md5"), HasSubstr("0,          7,"));
+  options.output = "/dev/full";
+  const ProgramResult standard = run({"set", "--out", "out", "--verify", "--quiet"});
+  EXPECT_EQ(standard.exit_code, 74) << standard.err;
+  EXPECT_THAT(lines_of(standard.err), ElementsAre(HasSubstr("No space left on device")));
+}
+
 /// A batch that is stopped while it reads its first file, which is large, for its MD5.
 struct StoppedBatch : BatchCommand {
   ProgramResult stop_at_first_file(int signal) {

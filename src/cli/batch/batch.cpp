@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <thread>
@@ -132,21 +133,36 @@ void tell(const Outcome& outcome, std::size_t number, std::size_t count) {
   }
 }
 
+/// Refuses lists of hashes and timings that cannot be created, before anything is done. A folder of
+/// theirs among the results is made here.
+void require_lists(const BatchOptions& options, const std::vector<std::size_t>& jobs,
+                   std::size_t count) {
+  const CommonOptions& common = options.stream.common;
+  for (const std::string& list : {common.timings, common.verify.value_or("")}) {
+    if (list.empty() || list == "-") continue;
+    std::error_code ignored;
+    if (!options.out.empty() && is_below(list, options.out))
+      fs::create_directories(fs::path(list).parent_path(), ignored);
+    for (const std::size_t job : jobs)
+      require_creatable(numbered(list, job + 1, count));
+  }
+}
+
 /// Prints a file's hashes, kept apart so that those of concurrent files do not mix.
 void print_hashes(const BatchOptions& options, const Outcome& outcome, std::size_t number,
                   std::size_t count) {
   const std::string& status = outcome.result->status;
   if (status != "done" && status != "partial" && status != "skipped") return;
   if (status == "skipped" && outcome.result->code != 0) return;  // another process writes them
-  std::FILE* file = std::fopen(state_paths(options.out, outcome.job.output).hashes.c_str(), "rbe");
-  if (file == nullptr) return;
+  const std::string hashes = state_paths(options.out, outcome.job.output).hashes;
+  std::ifstream file(hashes, std::ios::binary);
+  if (!file) throw Error(ExitCode::cannot_create, hashes + ": cannot be read, is not listed");
   TextFile copy(numbered(*options.stream.common.verify, number, count));
   std::array<char, 65536> buffer;
-  for (std::size_t got = 1; got > 0;) {
-    got = std::fread(buffer.data(), 1, buffer.size(), file);
-    copy.append({buffer.data(), got});
+  while (file) {
+    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    copy.append({buffer.data(), static_cast<std::size_t>(file.gcount())});
   }
-  std::fclose(file);
   copy.finish();
 }
 
@@ -159,6 +175,9 @@ FileResult look_at(const BatchOptions& options, const BatchJob& job, std::size_t
   stream.input = job.input;
   stream.output = job.output;
   stream.curves = &curves;
+  CommonOptions& common = stream.common;
+  common.timings = numbered(common.timings, number, count);
+  if (common.verify) common.verify = numbered(*common.verify, number, count);
   stream.in.threads = stream.common.threads;
   stream.announce = number == 1;
   stream.always_summarise = false;
@@ -187,6 +206,7 @@ ExitCode run_curve_pass(const BatchOptions& options, const BatchPlan& plan,
                         const std::vector<std::size_t>& jobs) {
   // A missing backend would fail every file: reported once.
   static_cast<void>(make_processor(options.stream.common));
+  require_lists(options, jobs, plan.jobs.size());
   catch_signals();
   CurveFile curves(options.stream.common.curve_to);
   std::vector<Outcome> outcomes;
@@ -225,12 +245,14 @@ class Batch {
   [[nodiscard]] WorkerMain worker() const;
   [[nodiscard]] PoolEvents events();
   void take_result(std::size_t job, const nlohmann::json& message);
+  void list_hashes(std::size_t job);
 
   BatchOptions options_;
   BatchPlan plan_;
   Shard shard_;
-  std::vector<std::size_t> jobs_;  // indices in the plan of this shard's files
-  std::vector<Outcome> outcomes_;  // one for each file of the plan
+  std::vector<std::size_t> jobs_;           // indices in the plan of this shard's files
+  std::vector<Outcome> outcomes_;           // one for each file of the plan
+  ExitCode list_failure_ = ExitCode::done;  // of the first list of --verify that failed
   std::unique_ptr<BatchProgress> progress_;
   Clock::time_point start_ = Clock::now();
 };
@@ -265,6 +287,7 @@ ExitCode Batch::run() {
   // Signals often come twice, to the process group and to the process; workers get seconds to end.
   catch_signals_patiently();
   if (options_.dry_run) return dry_run(options_, plan_, jobs_, worker());
+  require_lists(options_, jobs_, plan_.jobs.size());
   work();
   return conclude();
 }
@@ -289,8 +312,18 @@ void Batch::take_result(std::size_t job, const nlohmann::json& message) {
   progress_->end(job);
   progress_->clear();
   tell(outcomes_[job], job + 1, plan_.jobs.size());
-  if (options_.stream.common.verify) {
+  list_hashes(job);
+}
+
+/// A list that fails costs neither its file nor the others.
+void Batch::list_hashes(std::size_t job) {
+  const std::optional<std::string>& list = options_.stream.common.verify;
+  if (!list || (list == "-" && list_failure_ != ExitCode::done)) return;
+  try {
     print_hashes(options_, outcomes_[job], job + 1, plan_.jobs.size());
+  } catch (const Error& error) {
+    logger().error("{}", error.what());
+    if (list_failure_ == ExitCode::done) list_failure_ = error.code();
   }
 }
 
@@ -339,6 +372,7 @@ ExitCode Batch::conclude() {
   }
   ExitCode code = batch_exit_code(ours, stop_token().signal);
   if (stop_token().signal == 0 && !plan_.unreadable.empty()) code = ExitCode::partial;
+  if (code == ExitCode::done) code = list_failure_;
   if (progress_) progress_->finish(code);
   try {
     write_reports(ours);

@@ -339,7 +339,7 @@ void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& 
 }  // namespace
 
 std::string numbered(const std::string& path, std::size_t number, std::size_t count) {
-  if (count == 1 || path == "-") return path;
+  if (count == 1 || path.empty() || path == "-") return path;
   const fs::path file(path);
   return (file.parent_path() /
           (file.stem().string() + "-" + std::to_string(number) + file.extension().string()))
