@@ -35,11 +35,11 @@ bool is_named_pipe(const std::string& path) {
 Descriptor open_input(const std::string& path) {
   if (path == "-") {
     if (::isatty(STDIN_FILENO) == 1) {
-      throw Error(ExitCode::no_input, "-: standard input is a terminal; pipe YUV4MPEG2 video in");
+      throw Error(ExitCode::no_input, "standard input is a terminal; pipe YUV4MPEG2 video in");
     }
     const int mode = ::fcntl(STDIN_FILENO, F_GETFL);
     if (mode < 0 || (mode & O_ACCMODE) == O_WRONLY) {
-      throw Error(ExitCode::no_input, "-: standard input is closed; pipe YUV4MPEG2 video in");
+      throw Error(ExitCode::no_input, "standard input is closed; pipe YUV4MPEG2 video in");
     }
     return {STDIN_FILENO, false};
   }
@@ -54,10 +54,11 @@ Descriptor open_input(const std::string& path) {
 
 class Y4mSource final : public Source {
  public:
-  explicit Y4mSource(std::string path) : name_(std::move(path)) {}
+  explicit Y4mSource(std::string path)
+      : path_(std::move(path)), name_(path_ == "-" ? "standard input" : path_) {}
 
   StreamInfo open(const FormatPredicate& accepts) override {
-    reader_.emplace(open_input(name_), name_, cancel_);
+    reader_.emplace(open_input(path_), name_, cancel_);
     std::string line;
     if (!reader_->read_line(line, kY4mHeaderLimit) && line.empty()) {
       throw Error(ExitCode::bad_input, name_ + ": is empty; must be YUV4MPEG2 video");
@@ -115,7 +116,7 @@ class Y4mSource final : public Source {
   /// Computes the expected number of frames from the file's size; a pipe has none.
   void count_frames(StreamInfo& info, std::size_t header_bytes) const {
     struct stat status {};
-    if (name_ == "-" || ::stat(name_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    if (path_ == "-" || ::stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
     const std::size_t frame_bytes = tight_bytes(stream_) + kFrameLine.size();
     const auto file_bytes = static_cast<std::size_t>(status.st_size);
     if (file_bytes < header_bytes) return;
@@ -142,7 +143,8 @@ class Y4mSource final : public Source {
     return total;
   }
 
-  std::string name_;
+  std::string path_;  // "-" = standard input
+  std::string name_;  // for messages
   Wakeup cancel_;
   std::optional<DescriptorReader> reader_;
   ImageDesc stream_;

@@ -85,6 +85,25 @@ TEST_F(Y4mPipeTest, CancelEndsAReadOnASilentPipe) {
   ::close(pipe.write_end());
 }
 
+TEST_F(Y4mPipeTest, StandardInputHasANameForPeople) {
+  for (const bool whole : {true, false}) {
+    const Pipe pipe;
+    const Redirected redirected(STDIN_FILENO, pipe.read_end());
+    const std::string bytes =
+        whole ? make_stream("W4 H4", desc_of(PixelFormat::i420, 4, 4), 1) : "hello\n";
+    ASSERT_EQ(::write(pipe.write_end(), bytes.data(), bytes.size()),
+              static_cast<ssize_t>(bytes.size()));
+    ::close(pipe.write_end());
+    const auto source = make_y4m_source("-");
+    const auto open = [&] { return source->open([](PixelFormat) { return true; }); };
+    if (whole) {
+      EXPECT_EQ(open().name, "standard input");
+    } else {
+      EXPECT_TRUE(error_of(open).second.starts_with("standard input: is not YUV4MPEG2"));
+    }
+  }
+}
+
 TEST_F(Y4mPipeTest, ReadsAPipeThatTrickles) {
   const Pipe pipe;
   const Redirected redirected(STDIN_FILENO, pipe.read_end());
