@@ -13,6 +13,7 @@ from ._equalux import Error
 _BACKENDS = ("auto", "cpu", "cuda")
 _LEAST_FPS = 0.000001
 _MOST_FPS = 1000000
+_MOST_DEVICE = 1023
 _FURTHEST_S = 4e9  # limit of timestamps, which keeps their differences in range
 
 # Keywords that every filter takes besides its own options.
@@ -86,12 +87,19 @@ class Filter:
         self._colour = (matrix, range)
         self._backend = backend
         self._device = None if device is None else _whole("device", device)
+        if self._device is not None and not -1 <= self._device <= _MOST_DEVICE:
+            raise Error(f"device is {self._device}, must be -1 to {_MOST_DEVICE}")
+        if self._names_device() and backend == "cpu":
+            raise Error(f"device is {self._device}, the number of a GPU, must be left out for backend cpu")
         self._threads = _whole("threads", threads)
         self._fps = _number("fps", fps)
         if not _LEAST_FPS <= self._fps <= _MOST_FPS:
             raise Error(f"fps is {self._fps:g}, must be {_LEAST_FPS:f} to {_MOST_FPS}")
         self._check(self._specs)
         self._begin()
+
+    def _names_device(self) -> bool:
+        return self._device is not None and self._device >= 0
 
     def _check(self, specs: List[_options.Spec]) -> None:
         _equalux.check(specs, self._backend, self._threads, *self._colour)
@@ -160,6 +168,8 @@ class Filter:
             if type(first).__module__ != "numpy":
                 number = _arrays.stream_of(first, stream)
             source = _arrays.read(frame, self._format, number)
+            if stream is not None and not source.arrays[0].cuda:
+                raise Error("the frame lies on the host, must be in device memory for a stream")
             self._prepare(source)
             if self._on_cuda:
                 self._order(source, number)
@@ -182,6 +192,9 @@ class Filter:
         if self._core is None:
             if self._backend == "cuda" and not cuda:
                 raise Error("the frame lies on the host, must be in device memory for backend cuda")
+            if self._names_device() and not cuda:
+                raise Error("the frame lies on the host, must be in device memory for device "
+                            f"{self._device}")
             device = self._device
             if cuda and device is None:
                 device = source.arrays[0].device
@@ -261,6 +274,9 @@ class Filter:
         knows of the frames before is kept where the filter can. All stays as it was where this
         raises."""
         with self._lock:
+            for key, value in options.items():
+                if value is None:
+                    raise Error(f"{key} is None, must be a value")
             if not hasattr(index, "__index__") or not 0 <= index < len(self._specs):
                 raise Error(f"filter {index!r} is not there, must be 0 to {len(self._specs) - 1}")
             values = _options.values_of(options)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <equalux/device.h>
 #include <equalux/error.h>
 
 #include "src/cli/values.h"
@@ -354,6 +355,16 @@ void warn_of_idle_keys(const CommonOptions& options) {
   }
   if (idle.empty()) return;
   logger().warn("{}: nothing that the chain {} has, not used", idle, filters_text(options));
+}
+
+void check_device(const CommonOptions& options) {
+  if (options.device < 0 || options.backend == Backend::cuda) return;
+  const std::string what = "--device is " + std::to_string(options.device);
+  if (options.backend == Backend::cpu) {
+    throw_usage(what + ", the number of a GPU, must be left out with --backend cpu");
+  }
+  const CudaStatus cuda = cuda_status();
+  if (!cuda.available) logger().warn("{}, not used: {}; the CPU takes over", what, cuda.reason);
 }
 
 Option progress_option(CommonOptions& options) {

@@ -75,6 +75,10 @@ void note_knobs(CommonOptions& options, const Settings& settings);
 /// Warns, in one line, of config keys that none of the filters has.
 void warn_of_idle_keys(const CommonOptions& options);
 
+/// Checks --device where no GPU runs the filters: throws Error(usage) with --backend cpu, and warns
+/// where `auto` finds none.
+void check_device(const CommonOptions& options);
+
 /// Makes --progress, for commands that take some time.
 [[nodiscard]] Option progress_option(CommonOptions& options);
 

@@ -700,6 +700,16 @@ TEST_F(RunCommand, APageForOthersNeedsAToken) {
   EXPECT_EQ(alone.exit_code, 2);
 }
 
+TEST_F(RunCommand, ADeviceWhereNoneAnswersIsSaid) {
+  options_.environment = {{"CUDA_VISIBLE_DEVICES", "-1"}};
+  const ProgramResult result = run({"run", "in.y4m", "-o", "null", "--device", "3"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("--device is 3, not used: "));
+  EXPECT_THAT(result.err, HasSubstr("; the CPU takes over"));
+  EXPECT_THAT(run({"run", "in.y4m", "-o", "null", "--device", "-1"}).err,
+              Not(HasSubstr("--device")));
+}
+
 #ifdef EQUALUX_HAVE_HTTP
 TEST_F(RunCommand, AFileWithoutATokenOpensNoPage) {
   const auto page_with = [&](const std::string& text) {

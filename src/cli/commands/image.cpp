@@ -469,6 +469,7 @@ ExitCode run_one(const ImageOptions& options) {
     check_single(options, job);
     start_logging(options.common);
     warn_of_idle_keys(options.common);
+    check_device(options.common);
     require_input(job.input);
     require_free_output(job.output, options.overwrite);
     run_single(options, job);
@@ -476,6 +477,7 @@ ExitCode run_one(const ImageOptions& options) {
   }
   start_logging(options.common);
   warn_of_idle_keys(options.common);
+  check_device(options.common);
   const std::string output = job.output;
   if (!is_stream(output)) check_writable(options, output);
   const Spool in;
@@ -509,6 +511,7 @@ ExitCode run_folder(const ImageOptions& options) {
   const StillPlan plan = plan_folder(options);
   start_logging(options.common);
   warn_of_idle_keys(options.common);
+  check_device(options.common);
   // A backend that is not there, or lacks an option, would fail every still.
   (void)make_processor(options.common);
   CurveFile curves(options.common.curve_to);

@@ -76,14 +76,16 @@ void refuse_idle_flags(const RunSettings& settings) {
     const char* of;
     bool of_output = false;
   };
-  const bool streams = output_kind(stream.output) == OutputKind::stream;
-  const std::array<Use, 6> uses{{
+  const OutputKind out = output_kind(stream.output);
+  const std::array<Use, 7> uses{{
       {"fps", camera || file || in == InputKind::sequence, "cameras, stills or files"},
       {"size", camera, "cameras"},
       {"camera-control", in == InputKind::camera, "camera:N"},
       {"reconnect", camera || network || in == InputKind::launch, "live inputs"},
       {"decoder", file || network, "files"},
-      {"mute", streams, "streams (rtsp:, rtmp:, srt:)", true},
+      {"mute", out == OutputKind::stream, "streams (rtsp:, rtmp:, srt:)", true},
+      {"drop-streams", out == OutputKind::media_file, "video files (.mp4, .mov, .m4v, .mkv, .webm)",
+       true},
   }};
   for (const Use& use : uses) {
     const bool given =
@@ -137,6 +139,7 @@ ExitCode run_command(RunSettings& settings) {
   refuse_idle_encoding(settings);
   refuse_folder_of_videos(stream.input);
   warn_of_idle_keys(stream.common);
+  check_device(stream.common);
   const OutputKind out = output_kind(stream.output);
   const bool names_files =
       out == OutputKind::media_file || out == OutputKind::y4m || out == OutputKind::sequence;
