@@ -1,9 +1,11 @@
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <map>
 #include <set>
 #include <thread>
 
+#include <dlfcn.h>
 #include <equalux/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +17,25 @@
 #include "tests/support/temp_folder.h"
 
 /// The processes of a batch, with workers that do nothing but fail as they are asked to.
+namespace equalux::cli {
+namespace {
+
+int forks = 0;
+std::function<bool(int)> fork_fails;  ///< called with the number of the call, from 1
+
+}  // namespace
+}  // namespace equalux::cli
+
+/// In place of the C library's, for the whole program.
+extern "C" [[gnu::visibility("default")]] pid_t fork() noexcept {
+  static const auto real = reinterpret_cast<pid_t (*)()>(::dlsym(RTLD_NEXT, "fork"));
+  if (equalux::cli::fork_fails && equalux::cli::fork_fails(++equalux::cli::forks)) {
+    errno = EAGAIN;
+    return -1;
+  }
+  return real();
+}
+
 namespace equalux::cli {
 namespace {
 
@@ -254,6 +275,56 @@ TEST_F(WorkerPoolTest, WhereNobodyCanBeginThatIsTheError) {
   EXPECT_THROW(
       run(devices(2), std::nullopt, 3, WorkerMain([](const WorkerPlace&, Channel&) { return 1; })),
       Error);
+}
+
+/// A machine that is short of processes or memory.
+struct ForksThatFail : WorkerPoolTest {
+  ForksThatFail() { forks = 0; }
+  ~ForksThatFail() override { fork_fails = nullptr; }
+};
+
+TEST_F(ForksThatFail, FewerWorkersDoAll) {
+  fork_fails = [](int call) { return call != 2; };
+  run(devices(3), std::nullopt, 6, [](const WorkerPlace& place, std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return done_by(place);
+  });
+  ASSERT_EQ(results.size(), 6U);
+  for (const auto& [job, result] : results)
+    EXPECT_EQ(result.at("by"), "device 1");
+}
+
+TEST_F(ForksThatFail, TheOnlyWorkerIsWaitedFor) {
+  fork_fails = [](int call) { return call <= 2; };
+  run(devices(1), std::nullopt, 2,
+      [](const WorkerPlace& place, std::size_t) { return done_by(place); });
+  EXPECT_THAT(statuses(), ElementsAre("done", "done"));
+  EXPECT_EQ(forks, 3);
+}
+
+TEST_F(ForksThatFail, WithoutAnyWorkerThatIsTheErrorSoon) {
+  fork_fails = [](int) { return true; };
+  const auto begin = Clock::now();
+  try {
+    run(devices(2), std::nullopt, 3,
+        [](const WorkerPlace& place, std::size_t) { return done_by(place); });
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::unavailable);
+    EXPECT_THAT(error.what(), HasSubstr("a worker process cannot be started: Resource temporar"));
+  }
+  EXPECT_LT(milliseconds(Clock::now() - begin), 5000);
+}
+
+TEST_F(ForksThatFail, WhenNoneCanBeReplacedTheRestFails) {
+  fork_fails = [](int call) { return call > 1; };
+  run(devices(1), std::nullopt, 3, [](const WorkerPlace& place, std::size_t job) {
+    if (job == 1) ::_exit(9);
+    return done_by(place);
+  });
+  EXPECT_THAT(statuses(), ElementsAre("done", "failed", "failed"));
+  EXPECT_THAT(results[2].at("reason").get<std::string>(), HasSubstr("cannot be started"));
+  EXPECT_EQ(results[2].at("code"), 69);
 }
 
 TEST_F(WorkerPoolTest, AStopEndsThoseAtWorkAndBeginsNoOther) {

@@ -99,7 +99,8 @@ void WorkerPool::give_work(const std::string& order) {
       worker->channel->send({{"do", order}, {"job", *worker->job}});
     } else if (!worker->ready) {
       // No more processes than files that wait.
-      if (worker->pid < 0 && starting < waiting_.size()) start(*worker);
+      const bool wanted = worker->pid < 0 && starting < waiting_.size();
+      if (wanted && Clock::now() >= worker->not_before) start(*worker);
       if (worker->pid >= 0) ++starting;
     }
   }
@@ -108,8 +109,8 @@ void WorkerPool::give_work(const std::string& order) {
 void WorkerPool::start(Worker& worker) {
   std::array<int, 2> ends{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw Error(ExitCode::unavailable,
-                std::string("a worker process cannot be started: ") + std::strerror(errno));
+    cannot_start(worker, errno);
+    return;
   }
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
@@ -132,15 +133,27 @@ void WorkerPool::start(Worker& worker) {
     std::fflush(nullptr);
     ::_exit(code);
   }
+  const int error_number = errno;
   ::close(ends[1]);
   if (child < 0) {
     ::close(ends[0]);
-    throw Error(ExitCode::unavailable,
-                std::string("a worker process cannot be started: ") + std::strerror(errno));
+    cannot_start(worker, error_number);
+    return;
   }
   worker.pid = child;
   worker.ready = false;
   worker.channel = std::make_unique<Channel>(ends[0]);
+}
+
+/// Lets a place wait that the machine has no process for. It is done without while others work.
+void WorkerPool::cannot_start(Worker& worker, int error_number) {
+  refusal_ = std::string("a worker process cannot be started: ") + std::strerror(error_number);
+  refusal_code_ = ExitCode::unavailable;
+  const bool others_work = std::any_of(workers_.begin(), workers_.end(),
+                                       [](const auto& other) { return other->pid >= 0; });
+  worker.not_before = Clock::now() + kStartPause;
+  worker.retired = ++worker.failures >= (others_work ? kFailures : kStarts);
+  if (worker.retired && others_work) logger().warn("{}; one file fewer at a time", refusal_);
 }
 
 void WorkerPool::wait_for_news() {

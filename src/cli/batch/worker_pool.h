@@ -45,6 +45,9 @@ class WorkerPool {
   static constexpr int kAttempts = 2;
   /// Failures in a row after which a place gets no more work.
   static constexpr int kFailures = 2;
+  /// Attempts at starting a worker while no other one runs, and the time between them.
+  static constexpr int kStarts = 4;
+  static constexpr std::chrono::milliseconds kStartPause{1000};
   /// Time that workers have to end after they are told to.
   static constexpr std::chrono::milliseconds kGrace{4000};
 
@@ -72,10 +75,12 @@ class WorkerPool {
     bool ready = false;
     bool retired = false;
     int failures = 0;
+    Clock::time_point not_before{};  ///< of its next start
     std::optional<std::size_t> job;
   };
 
   void start(Worker& worker);
+  void cannot_start(Worker& worker, int error_number);
   void give_work(const std::string& order);
   void wait_for_news();
   void listen(Worker& worker);
