@@ -170,7 +170,7 @@ gboolean stop(GstBaseTransform* transform) {
 GstFlowReturn submit_input_buffer(GstBaseTransform* transform, gboolean discont, GstBuffer* input) {
   stream_of(transform).follow_output_format(nullptr);
   const GstFlowReturn flow = parent()->submit_input_buffer(transform, discont, input);
-  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) stream_of(transform).count_dropped();
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) stream_of(transform).count_late();
   return flow;
 }
 

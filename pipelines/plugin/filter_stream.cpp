@@ -66,6 +66,15 @@ bool is_ours(GstBuffer* buffer) {
          gst_buffer_is_all_memory_writable(buffer) != FALSE;
 }
 
+/// Marks a buffer as a discontinuity where frames before it are missing.
+BufferPtr marked(BufferPtr buffer, const FrameFacts& facts) {
+  if (facts.discontinuity && !GST_BUFFER_FLAG_IS_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT)) {
+    buffer.reset(gst_buffer_make_writable(buffer.release()));
+    GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT);
+  }
+  return buffer;
+}
+
 void set_control_values(GstBaseTransform* transform, GstBuffer* buffer) {
   if (transform->segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(buffer)) return;
   const GstClockTime time =
@@ -220,7 +229,18 @@ GstFlowReturn FilterStream::generate(GstBuffer** out) {
       const GstFlowReturn flow = take(std::move(buffer));
       if (flow != GST_FLOW_OK) return flow;
     }
-    if (pending() > settings_.queue_depth) *out = finish_oldest().release();
+    while (*out == nullptr && pending() > settings_.queue_depth) {
+      BufferPtr buffer = finish_oldest();
+      // The base class knows of a frame that it skipped, but not of those from before that frame,
+      // which are pushed here.
+      if (base_marks_next_ && !GST_BUFFER_FLAG_IS_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT)) {
+        const GstFlowReturn flow = gst_pad_push(transform()->srcpad, buffer.release());
+        if (flow != GST_FLOW_OK) return flow;
+      } else {
+        base_marks_next_ = false;
+        *out = buffer.release();
+      }
+    }
     return GST_FLOW_OK;
   });
 }
@@ -248,6 +268,7 @@ void FilterStream::drop() {
       queue_->pop();
     ready_.clear();
     if (queue_) queue_->filter().reset();
+    base_marks_next_ = false;
     last_time_ = GST_CLOCK_TIME_NONE;
     return GST_FLOW_OK;
   });
@@ -541,7 +562,7 @@ GstFlowReturn FilterStream::take(BufferPtr in) {
   if (empty || (!converts() && (gap || !settings_.enabled))) {
     const CudaScope current = scope();
     if (!queue_) build(desc_);
-    queue_->pass(std::move(in));
+    queue_->pass(marked(std::move(in), facts));
     return GST_FLOW_OK;
   }
   if (in_cuda_memory_) follow_context(in.get());
@@ -564,7 +585,7 @@ GstFlowReturn FilterStream::take(BufferPtr in) {
   } else if (const GstFlowReturn flow = output_for(in.get(), out); flow != GST_FLOW_OK) {
     return flow;
   }
-  queue_->push(std::move(in), std::move(out), areas, facts);
+  queue_->push(std::move(in), marked(std::move(out), facts), areas, facts);
   return GST_FLOW_OK;
 }
 

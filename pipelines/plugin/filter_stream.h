@@ -38,8 +38,11 @@ class FilterStream {
   /// Takes the buffer that the base class holds, if there is one, and returns the oldest finished
   /// one once more than queue-depth are in flight.
   GstFlowReturn generate(GstBuffer** out);
-  /// Counts a frame that was skipped because it came late.
-  void count_dropped() { ++dropped_; }
+  /// Counts a frame that the base class skipped because it came late.
+  void count_late() {
+    ++dropped_;
+    base_marks_next_ = true;
+  }
   /// Pushes all frames in flight.
   GstFlowReturn drain();
   /// Drops all frames in flight, and resets the filter's history.
@@ -117,6 +120,7 @@ class FilterStream {
   std::deque<FinishedFrame> ready_;  // from queues that are gone
   std::uint64_t next_index_ = 0;
   std::uint64_t dropped_ = 0;
+  bool base_marks_next_ = false;  // the base class marks what it pushes next as a discontinuity
   GstClockTime last_time_ = GST_CLOCK_TIME_NONE;  // of the buffer before; none at the start
   GstClockTime last_duration_ = 0;                // its own, or by the rate; 0 = not known
 };

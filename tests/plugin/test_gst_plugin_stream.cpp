@@ -161,6 +161,59 @@ TEST(GstPluginStream, LateFramesAreSkipped) {
   gst_structure_free(timings);
 }
 
+/// Seeds of the pictures that have come out, and which of them are marked as a discontinuity.
+std::vector<std::pair<std::uint64_t, bool>> marks_out(Harness& harness) {
+  std::vector<std::pair<std::uint64_t, bool>> marks;
+  while (const BufferPtr buffer = harness.pull()) {
+    marks.emplace_back(GST_BUFFER_PTS(buffer.get()) / (40 * GST_MSECOND),
+                       GST_BUFFER_FLAG_IS_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT));
+  }
+  return marks;
+}
+
+TEST(GstPluginStream, TheFrameBehindASkippedOneIsMarked) {
+  using Marks = std::vector<std::pair<std::uint64_t, bool>>;
+  for (unsigned depth = 0; depth <= 3; ++depth) {
+    for (const char* enabled : {"true", "false"}) {
+      SCOPED_TRACE(depth);
+      Harness harness("equalux backend=cpu queue-depth=" + std::to_string(depth) +
+                      " enabled=" + enabled);
+      const Stream stream = small();
+      harness.set_caps(stream);
+      const auto late_until = [&](GstClockTime time) {
+        gst_harness_push_upstream_event(harness.get(),
+                                        gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 0, time));
+      };
+      const auto push = [&](std::initializer_list<unsigned> seeds) {
+        for (const unsigned seed : seeds)
+          ASSERT_EQ(harness.push(picture(stream, seed)), GST_FLOW_OK);
+      };
+      push({0, 1, 2, 3});
+      late_until(GST_SECOND);
+      push({4, 5, 50, 51, 52});
+      late_until(3 * GST_SECOND);
+      push({60, 100, 101});
+      harness.push_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "x", nullptr)));
+      push({102, 103, 104, 105, 106});
+      harness.push_event(gst_event_new_eos());
+      EXPECT_EQ(marks_out(harness), (Marks{{0, false},
+                                           {1, false},
+                                           {2, false},
+                                           {3, false},
+                                           {50, true},
+                                           {51, false},
+                                           {52, false},
+                                           {100, true},
+                                           {101, false},
+                                           {102, false},
+                                           {103, false},
+                                           {104, false},
+                                           {105, false},
+                                           {106, false}}));
+    }
+  }
+}
+
 /// What a harness makes of eight frames, which `change` gets first.
 std::vector<std::vector<std::uint8_t>> eight_frames(Harness& harness, const Stream& stream,
                                                     const std::function<void(GstBuffer*)>& change) {
