@@ -63,6 +63,19 @@ TEST(BatchPlan, MirrorsFoldersInNaturalOrder) {
       ElementsAre("a2.mp4"));
 }
 
+/// What `run` reads as a video by its name, a batch finds in folders.
+TEST(BatchPlan, FindsAnimationsAndStreamsWithoutContainers) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"in/1.GIF", "in/2.265", "in/3.mjpeg", "in/4.ivf", "in/5.m2t", "in/6.f4v",
+                           "in/7.png", "in/8.apng", "in/9.ogg"}) {
+    folder.write(name, "x");
+  }
+  const BatchPlan plan = plan_batch({folder / "in"}, {}, folder / "out", "");
+  EXPECT_THAT(outputs_of(plan, folder / "out"),
+              ElementsAre("1.mkv", "2.mkv", "3.mkv", "4.mkv", "5.mkv", "6.mkv"));
+  EXPECT_EQ(plan.skipped, 3U);
+}
+
 TEST(BatchPlan, SaysWhatItLeavesOut) {
   const test::TemporaryFolder folder;
   folder.write("in/a.mp4", "x");

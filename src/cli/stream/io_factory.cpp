@@ -176,10 +176,11 @@ bool is_live(InputKind kind) {
 }
 
 bool is_media_name(const std::string& path) {
-  static constexpr std::array<std::string_view, 26> kExtensions{
-      "mp4", "mov",  "m4v", "mkv",  "webm", "avi",  "mpg",  "mpeg", "ts",
-      "mts", "m2ts", "flv", "wmv",  "asf",  "ogv",  "3gp",  "3g2",  "mxf",
-      "vob", "dv",   "m2v", "h264", "h265", "hevc", "mjpg", "y4m"};
+  static constexpr auto kExtensions = std::to_array<std::string_view>(
+      {"mp4",  "mov",  "m4v",   "qt",  "mkv", "webm", "avi", "divx", "mpg", "mpeg", "m2p",
+       "ts",   "mts",  "m2ts",  "m2t", "flv", "f4v",  "wmv", "asf",  "wtv", "ogv",  "ogm",
+       "3gp",  "3g2",  "mxf",   "vob", "dv",  "m1v",  "m2v", "h264", "264", "h265", "265",
+       "hevc", "mjpg", "mjpeg", "ivf", "obu", "nut",  "gif", "y4m"});
   const std::string extension = extension_of(path);
   return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
 }

@@ -44,7 +44,8 @@ enum class OutputKind {
 /// Returns true for inputs whose frames arrive in real time.
 [[nodiscard]] bool is_live(InputKind kind);
 
-/// Returns true for extensions of media files that can be read.
+/// Returns true for extensions of videos, as folders are searched for them. Music may have .ogg,
+/// and .apng and .webp are read as stills alone.
 [[nodiscard]] bool is_media_name(const std::string& path);
 
 /// Throws Error(unavailable) where the encoder of a media file cannot run here; loads GStreamer.
