@@ -189,7 +189,11 @@ gboolean sink_event(GstBaseTransform* transform, GstEvent* event) {
   } else if ((gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) != 0) {
     stream_of(transform).drain();
   }
-  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START) {
+    const gchar* id = nullptr;
+    gst_event_parse_stream_start(event, &id);
+    stream_of(transform).begin(id);
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
     GstCaps* caps = nullptr;
     gst_event_parse_caps(event, &caps);
     stream_of(transform).follow_output_format(caps);

@@ -19,6 +19,10 @@ namespace equalux::gst {
 
 namespace {
 
+/// Longest time without a frame after which a stream that lost some is still the same picture: an
+/// outage of a camera's network lasts seconds, a jump in a file mostly longer.
+constexpr GstClockTime kLongestLoss = 2 * GST_SECOND;
+
 void clear_on_cpu(const ImageView& to, void*) {
   for (int p = 0; p < traits(to.desc.format).planes; ++p) {
     for (int y = 0; y < plane_rows(to.desc, p); ++y)
@@ -203,6 +207,7 @@ void FilterStream::stop() {
   keep_recipe(element_, nullptr, 0);
   tell_running(element_, {});
   refused_ = {};
+  id_.clear();
   allocator_.reset();
   downstream_pool_ = false;
   downstream_video_meta_ = false;
@@ -272,6 +277,22 @@ void FilterStream::drop() {
     last_time_ = GST_CLOCK_TIME_NONE;
     return GST_FLOW_OK;
   });
+}
+
+void FilterStream::begin(const std::string& id) {
+  if (std::exchange(id_, id) == id) return;
+  guarded([&] {
+    forget();
+    return GST_FLOW_OK;
+  });
+}
+
+/// Resets the filter's history behind the frames in flight.
+void FilterStream::forget() {
+  finish_all();
+  const CudaScope current = scope();
+  if (queue_) queue_->filter().reset();
+  last_time_ = GST_CLOCK_TIME_NONE;
 }
 
 std::size_t FilterStream::pending() const {
@@ -556,6 +577,7 @@ void FilterStream::require_negotiable(const FilterRecipe& recipe, GstCaps* in,
 GstFlowReturn FilterStream::take(BufferPtr in) {
   set_control_values(transform(), in.get());
   take_changes();
+  if (breaks_off(in.get())) forget();
   const FrameFacts facts = facts_of(in.get());
   const bool empty = gst_buffer_get_size(in.get()) == 0;
   const bool gap = GST_BUFFER_FLAG_IS_SET(in.get(), GST_BUFFER_FLAG_GAP);
@@ -667,6 +689,19 @@ GstClockTime FilterStream::time_of(GstBuffer* buffer) {
   last_duration_ =
       GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : time_of_frames(info_, 1);
   return time;
+}
+
+/// Returns true for a discontinuity where time goes back or jumps. Others are frames that were lost
+/// on their way: the picture is still the same, and forgetting it would make it flash.
+bool FilterStream::breaks_off(GstBuffer* buffer) const {
+  if (!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) ||
+      !GST_BUFFER_PTS_IS_VALID(buffer) || !GST_CLOCK_TIME_IS_VALID(last_time_)) {
+    return false;
+  }
+  const bool backwards = transform()->segment.rate < 0;
+  const GstClockTime from = backwards ? GST_BUFFER_PTS(buffer) : last_time_;
+  const GstClockTime to = backwards ? last_time_ : GST_BUFFER_PTS(buffer);
+  return to < from || to - from > kLongestLoss;
 }
 
 FrameFacts FilterStream::facts_of(GstBuffer* buffer) {

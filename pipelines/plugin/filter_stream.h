@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
@@ -43,6 +44,8 @@ class FilterStream {
     ++dropped_;
     base_marks_next_ = true;
   }
+  /// Begins a stream, by its STREAM_START event. The filter forgets frames of another one.
+  void begin(const std::string& id);
   /// Pushes all frames in flight.
   GstFlowReturn drain();
   /// Drops all frames in flight, and resets the filter's history.
@@ -81,9 +84,11 @@ class FilterStream {
   [[nodiscard]] FrameAreas areas_of(GstBuffer* buffer) const;
   [[nodiscard]] FrameFacts facts_of(GstBuffer* buffer);
   [[nodiscard]] GstClockTime time_of(GstBuffer* buffer);
+  [[nodiscard]] bool breaks_off(GstBuffer* buffer) const;
 
   [[nodiscard]] std::size_t pending() const;
   void finish_all();
+  void forget();
   BufferPtr finish_oldest();
 
   GstFlowReturn guarded(const std::function<GstFlowReturn()>& work);
@@ -118,6 +123,7 @@ class FilterStream {
   RefusedCaps refused_;
   std::unique_ptr<FrameQueue> queue_;
   std::deque<FinishedFrame> ready_;  // from queues that are gone
+  std::string id_;                   // of the stream; empty before it begins
   std::uint64_t next_index_ = 0;
   std::uint64_t dropped_ = 0;
   bool base_marks_next_ = false;  // the base class marks what it pushes next as a discontinuity

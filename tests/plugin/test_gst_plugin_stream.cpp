@@ -256,6 +256,89 @@ TEST(GstPluginStream, ABufferWithoutATimeFollowsTheOneBefore) {
       expected);
 }
 
+/// What frames become of a filter that remembers others (seeds 1 to 4) where `between` comes
+/// between them, and whether that is what they become of a new filter, or of one that goes on.
+enum class Memory { kept, cleared, neither };
+
+Memory memory_after(const std::string& element, std::uint32_t next_seed, std::uint32_t next_time,
+                    const std::function<void(Harness&, GstBuffer*)>& between, unsigned depth) {
+  const Stream stream = small();
+  const auto next = [&] {
+    BufferPtr buffer = picture(stream, next_seed);
+    GST_BUFFER_PTS(buffer.get()) = next_time * 40 * GST_MSECOND;
+    return buffer;
+  };
+  const auto last_of = [&](bool with_first, bool with_between, bool with_next) {
+    Harness harness(element +
+                    " backend=cpu queue-depth=" + std::to_string(with_between ? depth : 0));
+    harness.set_caps(stream);
+    for (std::uint32_t seed = 1; with_first && seed < 5; ++seed)
+      harness.push(picture(stream, seed));
+    BufferPtr buffer = next();
+    if (with_between) between(harness, buffer.get());
+    if (with_next) harness.push(std::move(buffer));
+    harness.push_event(gst_event_new_eos());
+    std::vector<std::vector<std::uint8_t>> out;
+    while (const BufferPtr got = harness.pull())
+      out.push_back(samples_of(got.get(), stream));
+    return out;
+  };
+  const auto got = last_of(true, true, true);
+  const auto before = last_of(true, false, false);
+  auto kept = last_of(true, false, true);
+  auto cleared = before;
+  cleared.push_back(last_of(false, false, true).back());
+  EXPECT_NE(kept, cleared) << "the test tells nothing";
+  return got == kept ? Memory::kept : got == cleared ? Memory::cleared : Memory::neither;
+}
+
+TEST(GstPluginStream, MemoryEndsWithTheStreamAndWhereTimeJumps) {
+  const auto start = [](const char* id) {
+    return
+        [id](Harness& harness, GstBuffer*) { harness.push_event(gst_event_new_stream_start(id)); };
+  };
+  const auto discontinuity = [](Harness&, GstBuffer* buffer) {
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  };
+  const auto nothing = [](Harness&, GstBuffer*) {};
+  for (const std::string element :
+       {"equalux temporal-ms=4000", "equaluxclahe temporal-ms=4000 tiles=2,2", "equaluxdenoise"}) {
+    for (const unsigned depth : {0U, 2U}) {
+      SCOPED_TRACE(element + ", " + std::to_string(depth));
+      const auto after = [&](std::uint32_t time, const auto& between) {
+        return memory_after(element, 5, time, between, depth);
+      };
+      EXPECT_EQ(after(5, start("another")), Memory::cleared);
+      EXPECT_EQ(after(2, discontinuity), Memory::cleared) << "time goes back";
+      EXPECT_EQ(after(60, discontinuity), Memory::cleared) << "time jumps";
+      EXPECT_EQ(after(6, discontinuity), Memory::kept) << "a frame was lost";
+      EXPECT_EQ(after(45, discontinuity), Memory::kept) << "a second was lost";
+      EXPECT_EQ(after(60, nothing), Memory::kept) << "a slow stream";
+      EXPECT_EQ(
+          after(5,
+                [](Harness& harness, GstBuffer*) {
+                  GstPad* pad = harness.get()->srcpad;
+                  harness.push_event(gst_pad_get_sticky_event(pad, GST_EVENT_STREAM_START, 0));
+                }),
+          Memory::kept)
+          << "the same stream";
+    }
+  }
+}
+
+TEST(GstPluginStream, BackwardsTimeRunsBackwards) {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.rate = -1;
+  segment.stop = 10 * GST_SECOND;
+  const auto between = [&](Harness& harness, GstBuffer* buffer) {
+    harness.push_event(gst_event_new_segment(&segment));
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  };
+  EXPECT_EQ(memory_after("equalux temporal-ms=4000", 5, 3, between, 0), Memory::kept);
+  EXPECT_EQ(memory_after("equalux temporal-ms=4000", 5, 5, between, 0), Memory::cleared);
+}
+
 TEST(GstPluginStream, MemoryIsProposedAsDownstreamTakesIt) {
   for (const bool video_meta : {false, true}) {
     Harness harness("equalux backend=cpu");
