@@ -178,6 +178,52 @@ TEST_F(ContainerWriterTest, TagsWithoutAPlaceAreNamed) {
   EXPECT_THAT(line, testing::Not(HasSubstr("title")));
 }
 
+/// Puts a SEI message of user data before each picture of a byte stream of H.264.
+std::string with_message(const std::string& stream, const std::string& message) {
+  const std::string start("\0\0\1", 3);
+  const std::string sei = start + "\x06\x04" + static_cast<char>(message.size()) + message + "\x80";
+  std::string made;
+  for (std::size_t at = 0, next = 0; at < stream.size(); at = next) {
+    next = std::min(stream.find(start, at + start.size()), stream.size());
+    const int type = at + start.size() < stream.size() ? stream[at + start.size()] & 31 : 0;
+    if (type == 1 || type == 5) made += sei;
+    made += stream.substr(at, next - at);
+  }
+  return made;
+}
+
+TEST_F(ContainerWriterTest, WhatPicturesHaveInsideThemIsNamed) {
+  test::make_clip(folder_ / "plain.mkv", "-c:v libx264 -bf 0 -preset ultrafast");
+  test::ffmpeg("-i '" + folder_ / "plain.mkv" + "' -map 0:v -c copy -bsf:v h264_mp4toannexb '" +
+               folder_ / "raw.h264" + "'");
+  std::ifstream raw(folder_ / "raw.h264", std::ios::binary);
+  const std::string stream(std::istreambuf_iterator<char>(raw), {});
+  // One pair of bytes of captions, in the form of CEA-708.
+  const std::string captions("\xB5\x00\x31GA94\x03\x41\xFF\xFC\x94\x2C\xFF", 14);
+  std::ofstream(folder_ / "captions.h264", std::ios::binary) << with_message(stream, captions);
+  for (const char* sound : {"", " -i '%' -map 0:v -map 1:a"}) {
+    for (const char* in : {"in.mkv", "in.mp4", "in.ts"}) {
+      SCOPED_TRACE(std::string(in) + sound);
+      std::string inputs = sound;
+      if (!inputs.empty()) inputs.replace(inputs.find('%'), 1, folder_ / "plain.mkv");
+      test::ffmpeg("-r 25 -i '" + folder_ / "captions.h264" + "'" + inputs +
+                   " -map_chapters -1 -c:v copy -c:a aac '" + folder_ / "timed.mp4" + "'");
+      test::ffmpeg("-i '" + folder_ / "timed.mp4" + "' -map 0 -c copy '" + folder_ / in + "'");
+      for (const char* out : {"out.mkv", "out.mp4"}) {
+        testing::internal::CaptureStderr();
+        test::remux(folder_ / in, folder_ / out);
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_THAT(said, HasSubstr(std::string(in) + ": left out: closed captions, which its "
+                                                      "pictures have inside them"));
+        EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+      }
+    }
+  }
+  testing::internal::CaptureStderr();
+  test::remux(folder_ / "plain.mkv", folder_ / "out.mkv");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_F(ContainerWriterTest, TagsOfTheirOwnNamesAreKeptInMp4AndMov) {
   const std::string options =
       "-c:v libx264 -preset ultrafast -metadata title=Tee -metadata shot=7 "

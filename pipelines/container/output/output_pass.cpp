@@ -11,6 +11,7 @@
 #include <equalux/error.h>
 
 #include "pipelines/container/side_data.h"
+#include "src/common/log.h"
 
 namespace equalux {
 namespace {
@@ -171,7 +172,10 @@ AVStream& add_encoded_stream(AVFormatContext& muxer, ContainerKind kind,
 OutputPass::OutputPass(const OutputPassSpec& spec, StreamCopy* copies)
     : spec_(spec), copies_(copies), muxer_(spec.path, spec.plan.kind) {
   add_streams();
-  if (copies_ != nullptr) copy_global_tags();
+  if (copies_ != nullptr) {
+    copy_global_tags();
+    tell_left_out();
+  }
   choose_time_bases();
   Dictionary options;
   set_options(options);
@@ -181,6 +185,13 @@ OutputPass::OutputPass(const OutputPassSpec& spec, StreamCopy* copies)
     head_.complete(spec_.path);
   }
   write_covers();
+}
+
+/// Logs what the input's pictures have inside them, in the first of the passes.
+void OutputPass::tell_left_out() const {
+  const std::string left = copies_->left_in_pictures();
+  if (left.empty() || (spec_.pass == PassKind::final && is_iso(spec_.plan.kind))) return;
+  logger().warn("{}: left out: {}, which its pictures have inside them", copies_->path(), left);
 }
 
 AVRational OutputPass::video_base() {

@@ -66,6 +66,7 @@ class OutputPass {
   void add_copied(const AVStream& in);
   [[nodiscard]] std::int64_t make_delay(AVStream& out, const AVStream& in);
   void copy_global_tags();
+  void tell_left_out() const;
   void choose_time_bases();
   [[nodiscard]] int movie_timescale();
   void set_options(Dictionary& options);

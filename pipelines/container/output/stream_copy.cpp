@@ -14,6 +14,10 @@ namespace {
 // Length of the look-ahead, at which it ends even if some audio stream has had no packet.
 constexpr std::int64_t kLookAheadUs = 3'000'000;
 constexpr std::size_t kLookAheadBytes = std::size_t{32} << 20;
+// Number and bytes of the pictures that are looked at. What pictures have inside them, every one or
+// every key frame has.
+constexpr std::size_t kPictures = 50;
+constexpr std::size_t kPictureBytes = std::size_t{16} << 20;
 
 /// Makes a filter for AAC of a transport stream, which carries its description in every packet; mp4
 /// and Matroska want it in the head.
@@ -92,8 +96,32 @@ void StreamCopy::select(const StreamPlan& plan) {
       }
     }
   }
-  ended_ = std::find(wanted_.begin(), wanted_.end(), true) == wanted_.end();
+  const auto filtered = std::find(plan.roles.begin(), plan.roles.end(), StreamRole::filtered);
+  if (filtered != plan.roles.end()) {
+    AVStream& stream = *input_->streams[filtered - plan.roles.begin()];
+    picture_data_.note(stream);
+    if (PictureData::is_possible(stream.codecpar->codec_id)) {
+      filtered_ = stream.index;
+      pictures_left_ = kPictures;
+      stream.discard = AVDISCARD_DEFAULT;
+    }
+  }
+  if (pictures_left_ == 0) look_no_further();
   look_ahead();
+}
+
+/// Looks at one of the first pictures, for data that is not copied.
+void StreamCopy::look_inside(const AVPacket& picture) {
+  picture_data_.note(picture);
+  picture_bytes_ += static_cast<std::size_t>(picture.size);
+  if (--pictures_left_ == 0 || picture_bytes_ >= kPictureBytes) look_no_further();
+}
+
+void StreamCopy::look_no_further() {
+  pictures_left_ = 0;
+  if (filtered_ >= 0) input_->streams[filtered_]->discard = AVDISCARD_ALL;
+  filtered_ = -1;
+  if (std::find(wanted_.begin(), wanted_.end(), true) == wanted_.end()) ended_ = true;
 }
 
 void StreamCopy::look_ahead() {
@@ -103,9 +131,9 @@ void StreamCopy::look_ahead() {
   }
   std::optional<std::int64_t> start_us;
   std::size_t bytes = 0;
-  while (silent > 0 && bytes < kLookAheadBytes) {
+  while ((silent > 0 || pictures_left_ > 0) && bytes < kLookAheadBytes) {
     PacketPtr packet = read();
-    if (!packet) return;
+    if (!packet) break;
     const AVStream& from = stream(packet->stream_index);
     const std::int64_t time = order_time(*packet);
     bytes += static_cast<std::size_t>(packet->size);
@@ -117,8 +145,9 @@ void StreamCopy::look_ahead() {
     if (time == AV_NOPTS_VALUE) continue;
     const std::int64_t us = av_rescale_q(time, from.time_base, kMicroseconds);
     if (!start_us) start_us = us;
-    if (us - *start_us > kLookAheadUs) return;
+    if (us - *start_us > kLookAheadUs) break;
   }
+  look_no_further();
 }
 
 const AVPacket* StreamCopy::first_packet(int stream) const {
@@ -152,6 +181,7 @@ PacketPtr StreamCopy::read() {
     }
     // Streams that appear later in a transport stream are not in the plan.
     const auto index = static_cast<std::size_t>(packet->stream_index);
+    if (packet->stream_index == filtered_) look_inside(*packet);
     if (index < wanted_.size() && wanted_[index] && move_into_part(*packet) &&
         filter_aac(*packet)) {
       return packet;

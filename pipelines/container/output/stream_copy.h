@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipelines/container/av_handles.h"
+#include "pipelines/container/input/picture_data.h"
 #include "pipelines/container/output/stream_plan.h"
 #include "pipelines/container/read_stop.h"
 
@@ -14,7 +15,8 @@
 namespace equalux {
 
 /// Reads packets one by one. Holds one packet, and at the start all packets that had to be read to
-/// find the first one of every audio stream. One thread at a time.
+/// find the first one of every audio stream and to look at the first pictures. One thread at a
+/// time.
 class StreamCopy {
  public:
   /// Opens the input. Times come shifted into `part`, without what it leaves out before its start.
@@ -22,6 +24,7 @@ class StreamCopy {
   explicit StreamCopy(const std::string& path, const ContainerPart& part = {},
                       ReadStop* stop = nullptr);
 
+  [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] AVFormatContext& input() { return *input_; }
   [[nodiscard]] const AVStream& stream(int index) const { return *input_->streams[index]; }
 
@@ -29,6 +32,10 @@ class StreamCopy {
   void select(const StreamPlan& plan);
   /// Returns the first packet of a stream if it was within the look-ahead; null otherwise.
   [[nodiscard]] const AVPacket* first_packet(int stream) const;
+
+  /// Returns what the pictures of the filtered stream have inside them and copying leaves out, as
+  /// far as the first of them tell: "closed captions"; empty = nothing.
+  [[nodiscard]] std::string left_in_pictures() const { return picture_data_.text(); }
 
   /// Returns the next packet, or null at the end of the file. It stays until pop().
   [[nodiscard]] AVPacket* peek();
@@ -39,6 +46,8 @@ class StreamCopy {
   void look_ahead();
   bool filter_aac(AVPacket& packet);
   bool move_into_part(AVPacket& packet) const;
+  void look_inside(const AVPacket& picture);
+  void look_no_further();
 
   const std::string path_;
   const ContainerPart part_;
@@ -49,6 +58,10 @@ class StreamCopy {
   std::map<int, PacketPtr> first_packets_;
   std::deque<PacketPtr> queue_;
   bool ended_ = false;
+  PictureData picture_data_;
+  int filtered_ = -1;              // the stream whose first pictures are looked at
+  std::size_t pictures_left_ = 0;  // to look at
+  std::size_t picture_bytes_ = 0;  // looked at
 };
 
 /// Returns a packet's decoding time, or its presentation time where it has none.
