@@ -27,7 +27,10 @@ TEST(PictureData, KnowsMessagesByTheirFirstBytes) {
   EXPECT_EQ(found_in(before), "");
   EXPECT_EQ(found_in(before + std::string("\xB5\x00\x31GA94\x03", 8)), "closed captions");
   EXPECT_EQ(found_in(std::string("\x00\x00\x01\xB2GA94\x03", 9) + before), "closed captions");
-  EXPECT_EQ(found_in(std::string("\x00\x00\x01\xB2" "DTG1", 8)), "active format description");
+  EXPECT_EQ(found_in(std::string("\x00\x00\x01\xB2"
+                                 "DTG1",
+                                 8)),
+            "active format description");
   EXPECT_EQ(found_in(std::string("\xB5\x00\x3C\x00\x01\x04\x01", 7)), "HDR10+ metadata");
   // Other messages of that provider, and a beginning that is cut off.
   EXPECT_EQ(found_in(std::string("\xB5\x00\x31GA94\x06", 8)), "");

@@ -15,6 +15,12 @@
 /// What tests of streams need: commands of other programs, and ports of this machine.
 namespace equalux::test {
 
+/// Live pictures that are all alike, of a gray with this luma in limited range.
+inline constexpr int kLuma = 140;
+inline constexpr const char* kGray =
+    "gst:videotestsrc is-live=true pattern=solid-color foreground-color=0xff909090 ! "
+    "video/x-raw,format=I420,width=320,height=240,framerate=30/1";
+
 struct ShellResult {
   int exit_code = -1;
   std::string output;

@@ -25,10 +25,14 @@ struct Sign {
 /// Messages of ITU-T T.35 by country and provider, in H.264, H.265 and AV1. None of these bytes
 /// needs emulation prevention.
 constexpr std::array<Sign, 3> kMessages{{{kCaptions, "\xB5\x00\x31GA94\x03"sv},
-                                         {kFormat, "\xB5\x00\x31"sv "DTG1"sv},
+                                         {kFormat,
+                                          "\xB5\x00\x31"sv
+                                          "DTG1"sv},
                                          {kHdr10Plus, "\xB5\x00\x3C\x00\x01\x04"sv}}};
-constexpr std::array<Sign, 2> kMpeg2Messages{
-    {{kCaptions, "\x00\x00\x01\xB2GA94\x03"sv}, {kFormat, "\x00\x00\x01\xB2" "DTG1"sv}}};
+constexpr std::array<Sign, 2> kMpeg2Messages{{{kCaptions, "\x00\x00\x01\xB2GA94\x03"sv},
+                                              {kFormat,
+                                               "\x00\x00\x01\xB2"
+                                               "DTG1"sv}}};
 
 bool has(const AVPacket& packet, AVPacketSideDataType type) {
   return av_packet_get_side_data(&packet, type, nullptr) != nullptr;

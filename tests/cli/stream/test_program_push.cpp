@@ -23,12 +23,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Live pictures that are all alike, of a gray with this luma in limited range.
-constexpr int kLuma = 140;
-constexpr const char* kGray =
-    "gst:videotestsrc is-live=true pattern=solid-color foreground-color=0xff909090 ! "
-    "video/x-raw,format=I420,width=320,height=240,framerate=30/1";
-
 bool wait_until(const std::function<bool()>& come) {
   for (int i = 0; i < 1000 && !come(); ++i)
     std::this_thread::sleep_for(10ms);

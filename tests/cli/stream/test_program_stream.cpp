@@ -106,12 +106,6 @@ class ServedStreams : public ::testing::Test {
   ProgramOptions options_;
 };
 
-/// Live pictures that are all alike, of a gray with this luma in limited range.
-constexpr int kLuma = 140;
-constexpr const char* kGray =
-    "gst:videotestsrc is-live=true pattern=solid-color foreground-color=0xff909090 ! "
-    "video/x-raw,format=I420,width=320,height=240,framerate=30/1";
-
 TEST_F(ServedStreams, SeveralClientsComeAndGo) {
   options_.meanwhile = [&](int process) {
     ASSERT_TRUE(wait_for_port(port_));
