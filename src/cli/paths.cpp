@@ -29,14 +29,6 @@ Error grows_in_place_of(const std::string& input, const std::string& output) {
                                ", must have another name"};
 }
 
-/// Returns true where a result would replace a regular file, or a link without a target.
-bool is_taken(const std::string& path) {
-  std::error_code ignored;
-  const fs::file_status target = fs::status(path, ignored);
-  return fs::is_regular_file(target) ||
-         (!fs::exists(target) && fs::is_symlink(fs::symlink_status(path, ignored)));
-}
-
 /// Returns the first existing file of a pattern; empty where there is none.
 std::string taken_of(const NumberedName& name, std::uint64_t frames) {
   std::string first;
@@ -116,6 +108,13 @@ void OutputNames::take(const std::string& output, const std::string& input) {
   if (is_new) return;
   throw Error(ExitCode::usage, "inputs " + other->second + " and " + input + " would both become " +
                                    output + ", must have different names or run apart");
+}
+
+bool is_taken(const std::string& output) {
+  std::error_code ignored;
+  const fs::file_status target = fs::status(output, ignored);
+  return fs::is_regular_file(target) ||
+         (!fs::exists(target) && fs::is_symlink(fs::symlink_status(output, ignored)));
 }
 
 void require_free_output(const std::string& output, Overwrite overwrite, std::uint64_t frames) {

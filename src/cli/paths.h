@@ -52,6 +52,9 @@ enum class Overwrite {
   never,   ///< keeps it
 };
 
+/// Returns true where an output would replace a regular file, or a link without a target.
+[[nodiscard]] bool is_taken(const std::string& output);
+
 /// Throws Error(cannot_create) where `output`, a file or a pattern of numbered ones, exists and
 /// must be kept. Devices, pipes and sockets may always be written to. For a pattern the first
 /// `frames` names count; 0 = all.

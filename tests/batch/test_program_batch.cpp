@@ -183,6 +183,84 @@ TEST_F(BatchCommand, APictureForTheContactSheetThatCannotBeMadeCostsNoFile) {
   EXPECT_THAT(result.err, HasSubstr("c1.y4m: has no picture for the contact sheet"));
 }
 
+/// Two studies with the same names.
+struct TwoStudies : BatchCommand {
+  TwoStudies() {
+    folder.write("day1/c.y4m", dim_y4m(32, 24, 6));
+    folder.write("day2/c.y4m", dim_y4m(32, 24, 4));
+  }
+  void expect_refused(const std::string& why, std::vector<std::string> more = {}) {
+    const std::vector<std::string> before = folder.names();
+    const std::string result = folder.read("out/c.y4m");
+    const std::string notes = folder.read("out/.equalux/c.y4m.json");
+    more.insert(more.begin(), {"day2", "--out", "out", "--quiet"});
+    const ProgramResult refused = run(more);
+    EXPECT_EQ(refused.exit_code, 73) << refused.err;
+    EXPECT_THAT(lines_of(refused.err), ElementsAre(HasSubstr(why)));
+    EXPECT_THAT(refused.err, HasSubstr("-y replaces it"));
+    EXPECT_TRUE(folder.read("out/c.y4m") == result);
+    EXPECT_EQ(folder.read("out/.equalux/c.y4m.json"), notes);
+    for (const std::string& name : before)
+      EXPECT_THAT(folder.names(), Contains(name));
+  }
+};
+
+TEST_F(TwoStudies, TheSecondReplacesNothingUnlessAsked) {
+  ASSERT_EQ(run({"day1", "--out", "out"}).exit_code, 0);
+  expect_refused("output out/c.y4m is there already, the result of " + folder / "day1/c.y4m");
+  expect_refused("output out/c.y4m is there already", {"--strength", "0.5"});
+  EXPECT_EQ(run({"day1", "--out", "out"}).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("skipped"));
+  folder.write("day2/d.y4m", dim_y4m(32, 24, 5));
+  EXPECT_EQ(run({"day2", "--out", "out"}).exit_code, 3);
+  EXPECT_THAT(statuses(), ElementsAre("failed", "done"));
+  const ProgramResult dry = run({"day2", "--out", "out", "--dry-run"});
+  EXPECT_THAT(lines_of(dry.out), Contains(::testing::StartsWith("refuse")));
+  const ProgramResult asked = run({"day2", "--out", "out", "-y"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(statuses(), ElementsAre("done", "skipped"));
+  EXPECT_EQ(run({"day2", "--out", "out"}).exit_code, 0);
+  EXPECT_THAT(statuses(), Each("skipped"));
+  EXPECT_EQ(run({"day1", "--out", "out", "-n"}).exit_code, 73);
+}
+
+TEST_F(TwoStudies, ACopyIsTheSameInput) {
+  ASSERT_EQ(run({"day1", "--out", "out"}).exit_code, 0);
+  std::filesystem::rename(folder / "day1", folder / "archive");
+  EXPECT_EQ(run({"archive", "--out", "out"}).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("skipped"));
+  EXPECT_EQ(run({"archive", "--out", "out", "--strength", "0.5"}).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("done"));
+}
+
+TEST_F(TwoStudies, AFileThatNoBatchMadeIsKept) {
+  folder.write("out/c.y4m", "a report of somebody");
+  expect_refused("output out/c.y4m is there already, and nothing tells that a batch made it");
+  const ProgramResult asked = run({"day2", "--out", "out", "--overwrite"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_EQ(report().at("files").at(0).at("frames_out"), 4);
+}
+
+TEST_F(TwoStudies, WhatIsNotFinishedIsKeptToo) {
+  ASSERT_EQ(run({"day1", "--out", "out"}).exit_code, 0);
+  std::filesystem::rename(folder / "out/c.y4m", folder / "out/c.partial.y4m");
+  expect_refused("output out/c.y4m is the unfinished result of " + folder / "day1/c.y4m");
+}
+
+/// Versions before did not note the input's name.
+TEST_F(TwoStudies, NotesOfEarlierVersionsNameTheInputByItsMd5) {
+  ASSERT_EQ(run({"day1", "--out", "out"}).exit_code, 0);
+  nlohmann::json notes = parse_json(folder.read("out/.equalux/c.y4m.json"));
+  notes["version"] = 1;
+  notes.erase("input");
+  folder.write("out/.equalux/c.y4m.json", json_text(notes));
+  expect_refused("output out/c.y4m is there already, the result of another input");
+  EXPECT_EQ(run({"day1", "--out", "out"}).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("skipped"));
+  EXPECT_EQ(run({"day1", "--out", "out", "--strength", "0.5"}).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("done"));
+}
+
 TEST_F(BatchCommand, DamagedNotesOfAResultAreNamedAndItIsMadeAgain) {
   write_set(2);
   ASSERT_EQ(run({"set", "--out", "out"}).exit_code, 0);

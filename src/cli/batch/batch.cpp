@@ -418,9 +418,9 @@ void read_devices(const std::string& text, std::vector<int>& devices) {
 /// Records all set options except those that do not change results.
 void note_parameters(Command& command, BatchOptions& options) {
   static const std::set<std::string> kOfThisRun{
-      "out",     "manifest", "jobs",      "devices",  "shard",        "dry-run", "decoder",
-      "config",  "preset",   "backend",   "device",   "threads",      "quiet",   "summary",
-      "timings", "verify",   "log-level", "curve-to", "list-presets", "progress"};
+      "out",     "manifest", "jobs",      "devices",  "shard",        "dry-run",  "decoder",
+      "config",  "preset",   "backend",   "device",   "threads",      "quiet",    "summary",
+      "timings", "verify",   "log-level", "curve-to", "list-presets", "progress", "overwrite"};
   for (OptionGroup& group : command.groups) {
     for (Option& option : group.options) {
       if (kOfThisRun.contains(option.name)) continue;
@@ -442,6 +442,13 @@ void note_parameters(Command& command, BatchOptions& options) {
 OptionGroup batch_group(BatchOptions& options) {
   StreamOptions& stream = options.stream;
   OptionGroup group{"Batch", {}, false};
+  Option overwriting = switch_option(
+      "overwrite",
+      "replace results of other inputs and files that no batch made (-y), or leave them and fail "
+      "with 73 (-n) (default: off)",
+      options.overwrite);
+  overwriting.letter = 'y';
+  overwriting.off_letter = 'n';
   group.options = {
       text_option("out", "DIR",
                   "folder of the results, made if missing; needed, but with --curve-to",
@@ -473,6 +480,7 @@ OptionGroup batch_group(BatchOptions& options) {
                   "SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, auto takes both from a Slurm array "
                   "(default: all)",
                   options.shard),
+      overwriting,
       switch_option("dry-run", "only say what would be done, and about what it takes",
                     options.dry_run),
       frames_option(stream.frames),
@@ -514,10 +522,10 @@ Command make_batch_command() {
       "equalux batch --manifest list.txt --out readable/ --jobs 4\n"
       "equalux batch clips/ --out readable/ --dry-run        what would be done, and what it "
       "takes\n";
-  command.usual_options = {"out",      "manifest",   "extension",    "jobs",
-                           "dry-run",  "preset",     "list-presets", "filter",
-                           "strength", "clip-limit", "temporal-ms",  "encoder",
-                           "quality",  "backend",    "config",       "quiet"};
+  command.usual_options = {"out",        "manifest",    "extension",    "jobs",    "overwrite",
+                           "dry-run",    "preset",      "list-presets", "filter",  "strength",
+                           "clip-limit", "temporal-ms", "encoder",      "quality", "backend",
+                           "config",     "quiet"};
   command.note = [options](const Settings& given) { note_knobs(options->stream.common, given); };
   command.run = [options] { return Batch(*options).run(); };
   command.usual_preset = [] { return std::string("stable"); };

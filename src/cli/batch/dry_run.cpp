@@ -81,8 +81,10 @@ Estimates ask(const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
 std::string action_for(const BatchOptions& options, const BatchJob& job) {
   std::error_code ignored;
   const nlohmann::json entry = read_entry(state_paths(options.out, job.output).entry);
+  const auto md5 = [&job] { return file_md5(job.input, stop_token()); };
+  if (!foreign_output(options, job, entry, md5).empty()) return "refuse";
   if (entry.is_null()) return fs::exists(job.output, ignored) ? "replace" : "make";
-  if (entry.value("status", "") == "done" && fs::exists(job.output, ignored)) return "check";
+  if (text_of(entry, "status") == "done" && fs::exists(job.output, ignored)) return "check";
   if (const auto place = checkpoint_from(entry.value("checkpoint", nlohmann::json()))) {
     return "go on at " + std::to_string(place->checkpoint.frames);
   }

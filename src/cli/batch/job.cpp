@@ -54,7 +54,8 @@ nlohmann::json file_hashes(const CommonOptions& common) {
   return hashes;
 }
 
-/// Version of the entries that are written. Version 2: working files are named by working_path().
+/// Version of the entries that are written. Version 2: working files are named by working_path(),
+/// and "input" names the input.
 constexpr int kEntryVersion = 2;
 
 /// Takes up what an interrupted run left under the names NAME.before.partial.EXT and
@@ -79,6 +80,14 @@ void take_up_old_names(const BatchOptions& options, const std::string& output,
       fs::remove(old, ignored);  // made again from the partial file
     }
   }
+}
+
+/// Returns an input's name as entries have it, without links: what a link leads to may change.
+std::string entry_name(const std::string& input) {
+  std::error_code ignored;
+  const fs::path path = fs::absolute(input, ignored);
+  const nlohmann::json name = fs::weakly_canonical(path, ignored).string();
+  return parse_json(json_text(name)).get<std::string>();  // bytes that are no UTF-8 are replaced
 }
 
 struct FileStamp {
@@ -112,6 +121,7 @@ class Job {
   FileResult run();
 
  private:
+  [[nodiscard]] const std::string& input_md5();
   void identify();
   [[nodiscard]] FileResult stopped() const;
   [[nodiscard]] bool is_finished(const nlohmann::json& entry);
@@ -131,12 +141,16 @@ class Job {
   FileResult result_;
 };
 
-void Job::identify() {
+const std::string& Job::input_md5() {
+  if (!result_.input_md5.empty()) return result_.input_md5;
   if (context_.on_phase) context_.on_phase("reading");
-  result_.input_md5 = file_md5(job_.input, stop_token());
+  return result_.input_md5 = file_md5(job_.input, stop_token());
+}
+
+void Job::identify() {
   identity_ = {{"program", version()},
                {"parameters", options_.parameters},
-               {"md5", result_.input_md5},
+               {"md5", input_md5()},
                {"masks", file_hashes(options_.stream.common)}};
   // The curve itself counts, as its file may have changed.
   const std::optional<ToneCurve>& curve = options_.stream.common.equalize.curve;
@@ -155,12 +169,14 @@ FileResult Job::run() {
     return result_;
   }
   const FileStamp before = stamp_of(job_.input);
+  const nlohmann::json entry = read_entry(paths_.entry);
+  const std::string foreign = foreign_output(options_, job_, entry, [this] { return input_md5(); });
+  if (!foreign.empty() && stop_token().signal == 0) throw Error(ExitCode::cannot_create, foreign);
   identify();
   // An MD5 that was not read to its end tells nothing.
   if (stop_token().signal != 0) return stopped();
   std::optional<SavedCheckpoint> place;
   try {
-    const nlohmann::json entry = read_entry(paths_.entry);
     if (entry.is_object()) take_up_old_names(options_, job_.output, entry);
     if (entry.is_object() && entry.at("of") == identity_) {
       if (is_finished(entry)) return result_;
@@ -330,13 +346,38 @@ void Job::conclude(const RunResult& run) {
 }
 
 void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& place) const {
-  nlohmann::json entry{{"version", kEntryVersion}, {"of", identity_}, {"status", status}};
+  nlohmann::json entry{{"version", kEntryVersion},
+                       {"input", entry_name(job_.input)},
+                       {"of", identity_},
+                       {"status", status}};
   if (place) entry["checkpoint"] = to_json(*place);
   if (status != "running") entry["result"] = to_json(result_);
   replace_file(paths_.entry, json_text(entry, 1) + "\n");
 }
 
 }  // namespace
+
+std::string foreign_output(const BatchOptions& options, const BatchJob& job,
+                           const nlohmann::json& entry, const std::function<std::string()>& md5) {
+  const bool there = is_taken(job.output);
+  if (options.overwrite || (!there && !is_taken(partial_path(job.output)))) return {};
+  const std::string must = ", must have another folder; -y replaces it";
+  std::error_code ignored;
+  if (!fs::exists(state_paths(options.out, job.output).entry, ignored)) {
+    if (!there) return {};
+    return "output " + job.output + " is there already, and nothing tells that a batch made it" +
+           must;
+  }
+  // Damaged notes tell nothing, and what they told of is made again.
+  if (!entry.is_object()) return {};
+  const nlohmann::json of = entry.value("of", nlohmann::json());
+  if (!of.is_object()) return {};
+  const std::string input = text_of(entry, "input");
+  if (input == entry_name(job.input) || text_of(of, "md5") == md5()) return {};
+  return "output " + job.output + " is " +
+         (there ? "there already, the result of " : "the unfinished result of ") +
+         (input.empty() ? "another input" : input) + must;
+}
 
 std::string numbered(const std::string& path, std::size_t number, std::size_t count) {
   if (count == 1 || path.empty() || path == "-") return path;

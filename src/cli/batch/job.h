@@ -38,6 +38,13 @@ struct JobContext {
 /// the result.
 [[nodiscard]] FileResult process_file(const BatchJob& job, const JobContext& context);
 
+/// Returns why a job must not write its output: the result of another input is there, or a file
+/// that no batch made. Empty where it may, as with --overwrite. `entry`: what read_entry() gave;
+/// `md5`: called where the input's MD5 is needed.
+[[nodiscard]] std::string foreign_output(const BatchOptions& options, const BatchJob& job,
+                                         const nlohmann::json& entry,
+                                         const std::function<std::string()>& md5);
+
 /// Numbers a per-file output: timings.jsonl becomes timings-3.jsonl.
 [[nodiscard]] std::string numbered(const std::string& path, std::size_t number, std::size_t count);
 

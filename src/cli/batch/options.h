@@ -24,6 +24,7 @@ struct BatchOptions {
   std::uint64_t segment_frames = 300;  ///< 0 = one segment a file
   std::string shard;
   bool dry_run = false;
+  bool overwrite = false;  ///< replaces results of other inputs, and files that no batch made
   /// Options that decide what results hold, from the command line and presets.
   nlohmann::json parameters = nlohmann::json::object();
 };

@@ -65,6 +65,11 @@ nlohmann::json read_entry(const std::string& path) {
   return {};
 }
 
+std::string text_of(const nlohmann::json& entry, const char* name) {
+  const auto found = entry.find(name);
+  return found != entry.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 void replace_file(const std::string& path, const std::string& text) {
   PartialFile file(path);
   file.write(text.data(), text.size());

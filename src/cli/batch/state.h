@@ -35,6 +35,8 @@ struct SavedCheckpoint {
 
 /// Reads an entry; null where there is no valid one.
 [[nodiscard]] nlohmann::json read_entry(const std::string& path);
+/// Returns an entry's text of that name; empty where it has none.
+[[nodiscard]] std::string text_of(const nlohmann::json& entry, const char* name);
 /// Replaces a text file atomically, so that a kill leaves the old or the new one. Throws
 /// Error(cannot_create, write_failed).
 void replace_file(const std::string& path, const std::string& text);
