@@ -92,19 +92,19 @@ class GstCudaMemoryUse final : public CudaMemory {
 
   [[nodiscard]] unsigned map_flags() const override { return GST_MAP_CUDA; }
 
-  void propose(GstQuery* query) override {
+  void propose(GstQuery* query, guint least) override {
     if (context_ == nullptr) return;
     GstCaps* caps = nullptr;
     gst_query_parse_allocation(query, &caps, nullptr);
-    const SizedPool made = make_pool(caps, 0);
-    if (made.pool) gst_query_add_allocation_pool(query, made.pool.get(), made.size, 0, 0);
+    const SizedPool made = make_pool(caps, least);
+    if (made.pool) gst_query_add_allocation_pool(query, made.pool.get(), made.size, least, 0);
   }
 
-  bool decide(GstQuery* query) override {
+  bool decide(GstQuery* query, guint more) override {
     if (context_ == nullptr) return false;
     GstCaps* caps = nullptr;
     gst_query_parse_allocation(query, &caps, nullptr);
-    guint least = 0;
+    guint least = more;
     guint most = 0;
     SizedPool chosen;
     const bool offered = gst_query_get_n_allocation_pools(query) > 0;
@@ -112,9 +112,14 @@ class GstCudaMemoryUse final : public CudaMemory {
       GstBufferPool* theirs = nullptr;
       gst_query_parse_nth_allocation_pool(query, 0, &theirs, nullptr, &least, &most);
       const BufferPoolPtr pool(theirs);
+      least += more;
+      if (most != 0) most += more;
       if (is_of_context(pool.get())) chosen = configured(pool.get(), caps, least, most);
     }
-    if (!chosen.pool) chosen = make_pool(caps, least);
+    if (!chosen.pool) {
+      chosen = make_pool(caps, least);
+      most = 0;
+    }
     if (!chosen.pool) return false;
     if (offered) {
       gst_query_set_nth_allocation_pool(query, 0, chosen.pool.get(), chosen.size, least, most);

@@ -45,11 +45,13 @@ class CudaMemory {
   /// GST_MAP flags beside those for reading and writing.
   [[nodiscard]] virtual unsigned map_flags() const = 0;
 
-  /// Adds one of our pools to an ALLOCATION query from upstream, for frames of its caps.
-  virtual void propose(GstQuery* query) = 0;
+  /// Adds one of our pools to an ALLOCATION query from upstream, for frames of its caps, of which
+  /// at least `least` are needed.
+  virtual void propose(GstQuery* query, guint least) = 0;
   /// Puts a pool of our context first into an ALLOCATION query that downstream has answered:
-  /// downstream's own if it fits. Returns false where that is impossible.
-  virtual bool decide(GstQuery* query) = 0;
+  /// downstream's own if it fits, with `more` buffers than downstream asks for. Returns false where
+  /// that is impossible.
+  virtual bool decide(GstQuery* query, guint more) = 0;
   /// Returns a buffer for a frame of `info` in our context, from `pool` if that is of the same
   /// context.
   [[nodiscard]] virtual BufferPtr acquire(GstBufferPool* pool, const GstVideoInfo& info) = 0;

@@ -211,6 +211,7 @@ void FilterStream::stop() {
   allocator_.reset();
   downstream_pool_ = false;
   downstream_video_meta_ = false;
+  downstream_least_ = 0;
   in_cuda_memory_ = false;
   on_device_ = false;
   latency_ = 0;
@@ -730,36 +731,58 @@ void FilterStream::follow_context(GstBuffer* buffer) {
 
 // Memory of buffers.
 
+/// Returns how many of upstream's buffers are away at once: the one in work, those that queue-depth
+/// holds, and, where frames go on in them, what downstream needs.
+guint FilterStream::buffers_needed() const {
+  const bool in_place = !converts() && queue_ && queue_->filter().works_in_place() && !on_device_ &&
+                        !downstream_pool_;
+  return settings_.queue_depth + 1 + (in_place ? downstream_least_ : 0);
+}
+
 void FilterStream::propose(GstQuery* query) {
   // Frames may be passed on in their own memory; padded ones only to elements that handle padding.
   if (in_cuda_memory_ || downstream_video_meta_ || converts()) {
     gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   }
   if (in_cuda_memory_) {
-    cuda_->propose(query);
+    cuda_->propose(query, buffers_needed());
     return;
   }
-  if (!allocator_) return;
-  gst_query_add_allocation_param(query, allocator_.get(), nullptr);
+  if (allocator_) gst_query_add_allocation_param(query, allocator_.get(), nullptr);
   GstCaps* caps = nullptr;
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);
   GstVideoInfo info;
   if (caps == nullptr || gst_video_info_from_caps(&info, caps) == FALSE) return;
   const auto size = static_cast<guint>(GST_VIDEO_INFO_SIZE(&info));
-  const BufferPoolPtr pool = need_pool != FALSE ? make_pool(caps, size, allocator_.get()) : nullptr;
-  gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
+  const BufferPoolPtr pool =
+      allocator_ && need_pool != FALSE ? make_pool(caps, size, allocator_.get()) : nullptr;
+  gst_query_add_allocation_pool(query, pool.get(), size, buffers_needed(), 0);
 }
 
 bool FilterStream::decide(GstQuery* query) {
+  downstream_least_ = 0;
+  if (gst_query_get_n_allocation_pools(query) > 0) {
+    gst_query_parse_nth_allocation_pool(query, 0, nullptr, nullptr, &downstream_least_, nullptr);
+  }
   if (in_cuda_memory_) {
     const CudaScope current = scope();
-    return cuda_->decide(query);
+    return cuda_->decide(query, settings_.queue_depth);
   }
   downstream_video_meta_ =
       gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) != FALSE;
   downstream_pool_ = offers_memory_of_its_own(query);
-  if (downstream_pool_) return true;
+  const guint least = downstream_least_ + settings_.queue_depth;
+  if (downstream_pool_) {
+    GstBufferPool* parsed = nullptr;
+    guint size = 0;
+    guint most = 0;
+    gst_query_parse_nth_allocation_pool(query, 0, &parsed, &size, nullptr, &most);
+    const BufferPoolPtr pool(parsed);
+    if (most != 0) most += settings_.queue_depth;
+    gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, least, most);
+    return true;
+  }
   // Frames that cannot be filtered in place go into our own pool: allocating each would cost more
   // than the filter.
   GstCaps* caps = nullptr;
@@ -775,12 +798,10 @@ bool FilterStream::decide(GstQuery* query) {
   const BufferPoolPtr pool(gst_video_buffer_pool_new());
   if (gst_query_get_n_allocation_pools(query) > 0) {
     guint offered = 0;
-    guint least = 0;
-    guint most = 0;
-    gst_query_parse_nth_allocation_pool(query, 0, nullptr, &offered, &least, &most);
+    gst_query_parse_nth_allocation_pool(query, 0, nullptr, &offered, nullptr, nullptr);
     gst_query_set_nth_allocation_pool(query, 0, pool.get(), std::max(size, offered), least, 0);
   } else {
-    gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
+    gst_query_add_allocation_pool(query, pool.get(), size, least, 0);
   }
   return true;
 }

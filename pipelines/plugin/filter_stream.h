@@ -86,6 +86,8 @@ class FilterStream {
   [[nodiscard]] GstClockTime time_of(GstBuffer* buffer);
   [[nodiscard]] bool breaks_off(GstBuffer* buffer) const;
 
+  [[nodiscard]] guint buffers_needed() const;
+
   [[nodiscard]] std::size_t pending() const;
   void finish_all();
   void forget();
@@ -107,7 +109,8 @@ class FilterStream {
   bool on_device_ = false;        // system memory, filtered on a GPU
   bool downstream_pool_ = false;  // downstream offers a special kind of memory
   bool downstream_video_meta_ = false;
-  AllocatorPtr allocator_;  // of memory that the processor copies fast
+  guint downstream_least_ = 0;  // buffers that downstream needs at least
+  AllocatorPtr allocator_;      // of memory that the processor copies fast
   std::atomic<GstClockTime> latency_{0};
 
   FilterSettings settings_;

@@ -356,6 +356,94 @@ TEST(GstPluginStream, MemoryIsProposedAsDownstreamTakesIt) {
   }
 }
 
+/// Memory of a kind of its own, of which there are few buffers.
+struct FewBuffers {
+  GstVideoBufferPool parent;
+};
+struct FewBuffersClass {
+  GstVideoBufferPoolClass parent_class;
+};
+G_DEFINE_TYPE(FewBuffers, few_buffers, GST_TYPE_VIDEO_BUFFER_POOL)
+void few_buffers_class_init(FewBuffersClass*) {}
+void few_buffers_init(FewBuffers*) {}
+
+/// Downstream's answer to an ALLOCATION query.
+struct Offer {
+  gst::BufferPoolPtr pool;  // null = none
+  guint size = 0;
+  guint least = 0;
+  guint most = 0;
+};
+
+void answer_allocation(Harness& harness, const Offer& offer) {
+  gst_pad_add_probe(
+      harness.get()->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+      [](GstPad*, GstPadProbeInfo* info, gpointer data) {
+        GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+        if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION) return GST_PAD_PROBE_OK;
+        if (gst_query_get_n_allocation_pools(query) == 0) {
+          const auto& with = *static_cast<const Offer*>(data);
+          gst_query_add_allocation_pool(query, with.pool.get(), with.size, with.least, with.most);
+        }
+        return GST_PAD_PROBE_HANDLED;
+      },
+      const_cast<Offer*>(&offer), nullptr);
+}
+
+TEST(GstPluginStream, FramesHeldBackAreAmongTheBuffersAskedFor) {
+  for (const auto& [element, downstream] : {std::pair{"equalux", 3U}, {"equaluxconvolve", 0U}}) {
+    for (const guint depth : {0U, 3U}) {
+      Harness harness(std::string(element) + " backend=cpu queue-depth=" + std::to_string(depth));
+      const Stream stream = small();
+      const Offer offer{nullptr, static_cast<guint>(stream.info.size), 3, 0};
+      answer_allocation(harness, offer);
+      harness.set_caps(stream);
+      harness.push(picture(stream, 0));
+      GstQuery* query = gst_query_new_allocation(stream.caps.get(), FALSE);
+      ASSERT_TRUE(gst_pad_peer_query(harness.get()->srcpad, query));
+      ASSERT_EQ(gst_query_get_n_allocation_pools(query), 1U);
+      guint size = 0;
+      guint least = 0;
+      guint most = 0;
+      gst_query_parse_nth_allocation_pool(query, 0, nullptr, &size, &least, &most);
+      EXPECT_EQ(size, stream.info.size);
+      EXPECT_EQ(least, depth + 1 + downstream) << element;
+      EXPECT_EQ(most, 0U);
+      gst_query_unref(query);
+    }
+  }
+}
+
+TEST(GstPluginStream, FramesHeldBackFitIntoDownstreamsPool) {
+  for (const guint depth : {0U, 3U}) {
+    const Stream stream = small();
+    const Offer offer{
+        gst::BufferPoolPtr(GST_BUFFER_POOL(g_object_new(few_buffers_get_type(), nullptr))),
+        static_cast<guint>(stream.info.size), 1, 2};
+    gst_object_ref_sink(offer.pool.get());
+    Harness harness("equalux backend=cpu queue-depth=" + std::to_string(depth));
+    answer_allocation(harness, offer);
+    harness.set_caps(stream);
+    harness.push(picture(stream, 0));
+    BufferPtr shown = harness.pull();
+    GstStructure* config = gst_buffer_pool_get_config(offer.pool.get());
+    guint least = 0;
+    guint most = 0;
+    gst_buffer_pool_config_get_params(config, nullptr, nullptr, &least, &most);
+    gst_structure_free(config);
+    EXPECT_EQ(least, 1 + depth);
+    ASSERT_EQ(most, 2 + depth);  // fewer would wait for each other
+    // The frames stay where they are, as with a sink that shows one while another comes.
+    for (std::uint32_t seed = 1; seed < 9; ++seed) {
+      ASSERT_EQ(harness.push(picture(stream, seed)), GST_FLOW_OK);
+      shown = harness.pull();
+      if (!shown) continue;
+      EXPECT_EQ(shown->pool, offer.pool.get());
+    }
+    harness.push_event(gst_event_new_eos());
+  }
+}
+
 TEST(GstPluginStream, PropertiesChangeWhilePlaying) {
   const PipelineEnd end = run_pipeline(
       "videotestsrc num-buffers=400 ! video/x-raw,format=RGB,width=160,height=120 ! "
