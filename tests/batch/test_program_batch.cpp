@@ -1,6 +1,8 @@
 #include <csignal>
 #include <filesystem>
+#include <memory>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -9,6 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "pipelines/files/partial_file.h"
 #include "src/common/json_text.h"
 #include "tests/support/as_nobody.h"
 #include "tests/support/program.h"
@@ -424,17 +427,114 @@ TEST_F(BatchCommand, DevicesThatAreNotThereGiveWayToTheCpu) {
   EXPECT_EQ(strict.exit_code, 69) << strict.err;
 }
 
-TEST_F(BatchCommand, AFileThatAnotherProcessIsAtWorkOnIsLeftToIt) {
-  write_set(2);
-  ASSERT_EQ(run({"set/c1.y4m", "--out", "out"}).exit_code, 0);
-  folder.write("out/.equalux/c0.y4m.lock", "");
-  const int lock = ::open((folder / "out/.equalux/c0.y4m.lock").c_str(), O_RDWR | O_CLOEXEC);
-  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+/// A batch beside another process, which has the lock of c0.y4m.
+struct HeldFile : BatchCommand {
+  int lock = -1;
+  HeldFile() {
+    write_set(2);
+    folder.write("out/.equalux/c0.y4m.lock", "");
+    lock = ::open((folder / "out/.equalux/c0.y4m.lock").c_str(), O_RDWR | O_CLOEXEC);
+    EXPECT_EQ(::flock(lock, LOCK_EX), 0);
+  }
+  ~HeldFile() override { release(); }
+  void release() { ::close(std::exchange(lock, -1)); }
+  void wait_for(const std::string& name) const {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!std::filesystem::exists(folder / name) && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  }
+};
+
+TEST_F(HeldFile, IsWaitedForWhenTheOthersAreDone) {
+  options.meanwhile = [this](int) {
+    wait_for("out/c1.y4m");
+    EXPECT_THAT(folder.names(), Not(Contains("out/c0.y4m")));
+    release();
+  };
+  const ProgramResult result = run({"set", "--out", "out", "--jobs", "1", "--verify=h.md5"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(statuses(), ElementsAre("done", "done"));
+  EXPECT_THAT(folder.read("h-1.md5"), HasSubstr("0,          5,"));
+  EXPECT_THAT(lines_of(result.err),
+              Contains(HasSubstr("waits for 1 file that another equalux is at work on")).Times(1));
+}
+
+TEST_F(HeldFile, AStopEndsTheWait) {
+  options.meanwhile = [this](int process) {
+    wait_for("out/c1.y4m");
+    ::kill(process, SIGTERM);
+  };
   const ProgramResult result = run({"set", "--out", "out"});
-  ::close(lock);
-  EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.err, HasSubstr("another equalux is at work on it"));
-  EXPECT_THAT(folder.names(), Not(Contains("out/c0.y4m")));
+  EXPECT_EQ(result.exit_code, 143) << result.err;
+  EXPECT_LT(result.seconds, 5);
+  EXPECT_THAT(statuses(), ElementsAre("stopped", "done"));
+  EXPECT_EQ(report().at("files").at(0).at("exit_code"), 143);
+}
+
+TEST_F(BatchCommand, TwoAtOnceDoAllTogetherAndBothSaySo) {
+  for (int i = 0; i < 6; ++i)
+    folder.write("set/c" + std::to_string(i) + ".y4m", dim_y4m(160, 120, 60));
+  ASSERT_EQ(run({"set", "--out", "alone"}).exit_code, 0);
+  std::vector<ProgramResult> results(2);
+  std::vector<std::thread> batches;
+  for (ProgramResult& result : results)
+    batches.emplace_back([&] { result = run({"set", "--out", "out", "--jobs", "2"}); });
+  for (std::thread& batch : batches)
+    batch.join();
+  for (const ProgramResult& result : results) {
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(lines_of(result.err), Contains(::testing::StartsWith("set/c")).Times(6));
+  }
+  const nlohmann::json json = report();
+  ASSERT_EQ(json.at("files").size(), 6U);
+  for (const auto& file : json.at("files")) {
+    EXPECT_EQ(file.at("exit_code"), 0) << file;
+    EXPECT_EQ(file.at("frames_out"), 60);
+  }
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = "/c" + std::to_string(i) + ".y4m";
+    EXPECT_TRUE(folder.read("out" + name) == folder.read("alone" + name)) << name;
+  }
+}
+
+TEST_F(TwoStudies, AtOnceOneOfThemGetsTheName) {
+  for (const auto& [day, frames] : {std::pair("day1", 80), std::pair("day2", 90)})
+    folder.write(std::string(day) + "/c.y4m", dim_y4m(160, 120, frames));
+  std::vector<ProgramResult> results(2);
+  std::vector<std::thread> batches;
+  for (int i : {0, 1}) {
+    batches.emplace_back([this, i, &results] {
+      results[i] = run({i == 0 ? "day1" : "day2", "--out", "out"});
+    });
+  }
+  for (std::thread& batch : batches)
+    batch.join();
+  const std::vector<int> codes{results[0].exit_code, results[1].exit_code};
+  EXPECT_THAT(codes, ::testing::UnorderedElementsAre(0, 73)) << results[0].err << results[1].err;
+  ASSERT_EQ(run({codes[0] == 0 ? "day1" : "day2", "--out", "out"}).exit_code, 0);
+  EXPECT_THAT(statuses(), ElementsAre("skipped"));
+}
+
+TEST_F(BatchCommand, AReportThatAnotherBatchIsWritingIsWrittenAfterIt) {
+  write_set(2);
+  std::filesystem::create_directories(folder / "out");
+  std::vector<std::unique_ptr<OutputLock>> others;
+  for (const auto& [file, output] :
+       {std::pair(partial_path(folder / "out/report.json"), folder / "out/report.json"),
+        std::pair(lock_path(folder / "out/contact-sheet.png"), folder / "out/contact-sheet.png")}) {
+    others.push_back(std::make_unique<OutputLock>(file, output));
+  }
+  options.meanwhile = [&](int) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    others.clear();
+  };
+  const ProgramResult result = run({"set", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(statuses(), ElementsAre("done", "done"));
+#ifdef EQUALUX_HAVE_OPENCV
+  EXPECT_THAT(folder.names(), Contains("out/contact-sheet.png"));
+#endif
 }
 
 TEST_F(BatchCommand, AFolderThatIsNotThereIsCalledAFolder) {

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <set>
 #include <thread>
@@ -10,6 +12,7 @@
 #include <equalux/error.h>
 
 #include "pipelines/core/text_file.h"
+#include "pipelines/files/partial_file.h"
 #include "src/cli/batch/contact_sheet.h"
 #include "src/cli/batch/dry_run.h"
 #include "src/cli/batch/job.h"
@@ -153,7 +156,6 @@ void print_hashes(const BatchOptions& options, const Outcome& outcome, std::size
                   std::size_t count) {
   const std::string& status = outcome.result->status;
   if (status != "done" && status != "partial" && status != "skipped") return;
-  if (status == "skipped" && outcome.result->code != 0) return;  // another process writes them
   const std::string hashes = state_paths(options.out, outcome.job.output).hashes;
   std::ifstream file(hashes, std::ios::binary);
   if (!file) throw Error(ExitCode::cannot_create, hashes + ": cannot be read, is not listed");
@@ -229,6 +231,20 @@ ExitCode run_curve_pass(const BatchOptions& options, const BatchPlan& plan,
   return batch_exit_code(outcomes, stop_token().signal);
 }
 
+/// Writes a file again while another batch, which has ended at the same time, writes it.
+void write_in_turn(const std::function<void()>& write) {
+  constexpr std::chrono::seconds kMost{10};
+  constexpr std::chrono::milliseconds kPause{50};
+  for (const auto limit = Clock::now() + kMost;;) {
+    try {
+      return write();
+    } catch (const OutputBusy&) {
+      if (Clock::now() >= limit) throw;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
 // ---- the batch ----------------------------------------------------------------------------------
 
 class Batch {
@@ -251,6 +267,7 @@ class Batch {
   BatchPlan plan_;
   Shard shard_;
   std::vector<std::size_t> jobs_;           // indices in the plan of this shard's files
+  std::vector<std::size_t> held_;           // those that another process is at work on
   std::vector<Outcome> outcomes_;           // one for each file of the plan
   ExitCode list_failure_ = ExitCode::done;  // of the first list of --verify that failed
   std::unique_ptr<BatchProgress> progress_;
@@ -308,6 +325,11 @@ void Batch::take_result(std::size_t job, const nlohmann::json& message) {
     result.reason = message.value("reason", "");
     result.code = message.value("code", static_cast<int>(ExitCode::unavailable));
   }
+  if (result.held) {
+    held_.push_back(job);
+    progress_->put_off(job);
+    return;
+  }
   outcomes_[job].result = std::move(result);
   progress_->end(job);
   progress_->clear();
@@ -358,7 +380,14 @@ void Batch::work() {
   }
   progress_ = std::make_unique<BatchProgress>(jobs_, std::move(weights), options_.stream.common);
   WorkerPool pool(places_of(options_), fallback_of(options_), worker(), events());
-  pool.run("job", jobs_, stop_token());
+  pool.run(kJobOrder, jobs_, stop_token());
+  if (!held_.empty() && stop_token().signal == 0) {
+    progress_->clear();
+    logger().info("waits for {} that another equalux is at work on: {}{}",
+                  counted(held_.size(), "file"), plan_.jobs[held_.front()].output,
+                  held_.size() > 1 ? " and others" : "");
+    pool.run(kWaitOrder, held_, stop_token());
+  }
   progress_->clear();
 }
 
@@ -389,10 +418,10 @@ void Batch::write_reports(const std::vector<Outcome>& ours) const {
   if (!fs::is_directory(options_.out, ignored)) return;
   const fs::path out(options_.out);
   const double elapsed_s = milliseconds(Clock::now() - start_) / 1000;
-  replace_file((out / shard_name("report", ".json", shard_)).string(),
-               batch_report(ours, options_, elapsed_s, plan_));
-  write_contact_sheet((out / shard_name("contact-sheet", ".png", shard_)).string(), ours,
-                      options_.out);
+  const std::string report = (out / shard_name("report", ".json", shard_)).string();
+  const std::string sheet = (out / shard_name("contact-sheet", ".png", shard_)).string();
+  write_in_turn([&] { replace_file(report, batch_report(ours, options_, elapsed_s, plan_)); });
+  write_in_turn([&] { write_contact_sheet(sheet, ours, options_.out); });
 }
 
 // ---- its options --------------------------------------------------------------------------------

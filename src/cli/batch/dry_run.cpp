@@ -10,6 +10,7 @@
 
 #include "pipelines/files/scratch_folder.h"
 #include "src/cli/batch/state.h"
+#include "src/cli/batch/worker.h"
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
 #include "src/cli/stream/progress_line.h"
@@ -73,7 +74,7 @@ Estimates ask(const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
   };
   // One file at a time, so that each has the machine to itself while it is measured.
   WorkerPool pool({{"a worker process", -1}}, std::nullopt, worker, std::move(events));
-  pool.run("estimate", jobs, stop_token());
+  pool.run(kEstimateOrder, jobs, stop_token());
   return estimates;
 }
 

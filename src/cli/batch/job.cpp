@@ -1,8 +1,10 @@
 #include "src/cli/batch/job.h"
 
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <thread>
 
 #include <equalux/curve.h>
 #include <equalux/error.h>
@@ -26,6 +28,8 @@ namespace {
 
 /// Tolerance of durations: a container's time base, and the guessed length of the last frame.
 constexpr double kDurationToleranceS = 0.1;
+/// Period of a wait's looks at the lock of another process.
+constexpr std::chrono::milliseconds kLockPeriod{100};
 
 void make_folder_of(const std::string& file) {
   std::error_code failed;
@@ -123,6 +127,7 @@ class Job {
  private:
   [[nodiscard]] const std::string& input_md5();
   void identify();
+  void wait_for(FileLock& lock) const;
   [[nodiscard]] FileResult stopped() const;
   [[nodiscard]] bool is_finished(const nlohmann::json& entry);
   [[nodiscard]] bool output_is_whole(const FileResult& finished);
@@ -161,8 +166,11 @@ FileResult Job::run() {
   require_file(job_.input);
   make_folder_of(job_.output);
   make_folder_of(paths_.entry);
-  const FileLock lock(paths_.lock);
+  FileLock lock(paths_.lock);
+  if (!lock.held() && context_.waits) wait_for(lock);
+  if (!lock.held() && stop_token().signal != 0) return stopped();
   if (!lock.held()) {
+    result_.held = true;
     result_.status = "skipped";
     result_.reason = "another equalux is at work on it";
     result_.code = static_cast<int>(ExitCode::partial);
@@ -197,6 +205,14 @@ FileResult Job::run() {
     save(result_.status, std::nullopt);
   }
   return result_;
+}
+
+void Job::wait_for(FileLock& lock) const {
+  if (context_.on_phase) context_.on_phase("waiting");
+  while (!lock.held() && stop_token().signal == 0) {
+    std::this_thread::sleep_for(kLockPeriod);
+    lock.take();
+  }
 }
 
 FileResult Job::stopped() const {
@@ -412,6 +428,7 @@ nlohmann::json to_json(const FileResult& result) {
           {"media_s", result.media_s},
           {"elapsed_s", result.elapsed_s},
           {"input_md5", result.input_md5},
+          {"held", result.held},
           {"device_lost", result.device_lost}};
 }
 
@@ -427,6 +444,7 @@ FileResult result_from(const nlohmann::json& json) {
   json.at("elapsed_s").get_to(result.elapsed_s);
   json.at("input_md5").get_to(result.input_md5);
   json.at("device_lost").get_to(result.device_lost);
+  result.held = json.value("held", false);  // entries of earlier versions have none
   return result;
 }
 

@@ -19,6 +19,7 @@ struct FileResult {
   double media_s = 0;            ///< duration of the frames written
   double elapsed_s = 0;          ///< duration of this run
   std::string input_md5;
+  bool held = false;         ///< not looked at: another process has the lock
   bool device_lost = false;  ///< failed because of its device, before the first result
 };
 [[nodiscard]] nlohmann::json to_json(const FileResult& result);
@@ -29,8 +30,9 @@ struct JobContext {
   const BatchOptions& options;
   std::size_t number = 1;  ///< number of the file in the whole plan, from 1
   std::size_t count = 1;
+  bool waits = false;  ///< for another process that is at work on the file
   std::function<void(const RunProgress&)> on_progress;
-  /// Called with "reading" or "checking", phases without frames.
+  /// Called with "waiting", "reading" or "checking", phases without frames.
   std::function<void(const std::string&)> on_phase;
 };
 

@@ -69,6 +69,10 @@ void BatchProgress::end(std::size_t job) {
   ++ended_;
 }
 
+void BatchProgress::put_off(std::size_t job) {
+  end_of(job);
+}
+
 double BatchProgress::fraction() const {
   double done = done_;
   for (const Running& entry : running_)

@@ -23,6 +23,8 @@ class BatchProgress {
   void start(std::size_t job, const std::string& name);
   void news(const nlohmann::json& message);
   void end(std::size_t job);
+  /// Takes a file back that is begun again later.
+  void put_off(std::size_t job);
   /// Updates the line if it is due.
   void tick();
   /// Prints the final object for --progress json.

@@ -82,6 +82,10 @@ FileLock::FileLock(const std::string& path) {
     throw Error(ExitCode::cannot_create, path + ": cannot be created: " + system_error_text(errno) +
                                              "; the folder of the results must be writable");
   }
+  take();
+}
+
+void FileLock::take() {
   // On a file system without locks the batch works without them.
   held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }

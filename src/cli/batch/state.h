@@ -49,6 +49,8 @@ class FileLock {
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
+  /// Tries again.
+  void take();
   /// Returns false where another process holds the lock.
   [[nodiscard]] bool held() const { return held_; }
 

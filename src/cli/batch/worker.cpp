@@ -87,9 +87,9 @@ bool device_answers(int device) {
 /// Filters a file. Where it fails before its first frame on a device that still works, the device's
 /// memory may be too small: the CPU filters it, or the file alone counts as failed.
 nlohmann::json filtered(const BatchOptions& options, const BatchPlan& plan, std::size_t number,
-                        bool may_use_cpu, Channel& channel) {
+                        bool waits, bool may_use_cpu, Channel& channel) {
   const BatchJob& job = plan.jobs[number];
-  JobContext context{options, number + 1, plan.jobs.size(), {}, {}};
+  JobContext context{options, number + 1, plan.jobs.size(), waits, {}, {}};
   context.on_progress = [&](const RunProgress& now) {
     nlohmann::json news{
         {"say", "progress"}, {"job", number}, {"frames", now.frames}, {"fps", now.fps}};
@@ -106,8 +106,8 @@ nlohmann::json filtered(const BatchOptions& options, const BatchPlan& plan, std:
     logger().warn("{}; the CPU filters {}", result.reason, job.input);
     BatchOptions on_cpu = options;
     on_cpu.stream.common.backend = Backend::cpu;
-    return to_json(process_file(
-        job, {on_cpu, context.number, context.count, context.on_progress, context.on_phase}));
+    return to_json(process_file(job, {on_cpu, context.number, context.count, waits,
+                                      context.on_progress, context.on_phase}));
   }
   result.device_lost = result.device_lost && !too_much_for_it;
   return to_json(result);
@@ -137,9 +137,11 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
     if (!channel.fill()) break;
     while (const auto order = channel.next()) {
       const std::size_t number = order->at("job");
-      nlohmann::json answer = order->at("do") == "estimate"
-                                  ? estimated(options, plan.jobs.at(number))
-                                  : filtered(options, plan, number, may_use_cpu, channel);
+      const std::string what = order->at("do");
+      nlohmann::json answer =
+          what == kEstimateOrder
+              ? estimated(options, plan.jobs.at(number))
+              : filtered(options, plan, number, what == kWaitOrder, may_use_cpu, channel);
       // Without a device, the file is the cause.
       if (!*on_device) answer["device_lost"] = false;
       answer["say"] = "result";
