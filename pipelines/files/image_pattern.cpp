@@ -191,6 +191,11 @@ class ImageSink final : public Sink {
                   pattern_ + ": cannot be created: no such folder; make " + folder + " first");
     }
     lock_.emplace(lock_path(pattern_), pattern_);
+    const Rational aspect = info.pixel_aspect;
+    if (aspect.num > 0 && aspect.den > 0 && aspect.num != aspect.den) {
+      logger().warn("{}: stills have square pixels, those of the input are {}:{}", pattern_,
+                    aspect.num, aspect.den);
+    }
   }
 
   void write(Frame& frame) override {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -19,6 +20,8 @@
 #include "pipelines/files/y4m_header.h"
 #include "pipelines/picture/convert_rgb.h"
 #include "pipelines/picture/paired_chroma.h"
+#include "src/common/formatting.h"
+#include "src/common/log.h"
 #include "src/format/layout.h"
 #include "src/options/option_values.h"
 
@@ -221,6 +224,7 @@ class Y4mSink final : public Sink {
       : path_(std::move(path)), resume_(std::move(resume)) {}
 
   void open(const StreamInfo& info) override {
+    rate_ = info.live ? Rational{0, 1} : info.frame_rate;
     const std::string header = format_y4m_header(info, path_);
     ignore_broken_pipes();
     if (path_ == "-") {
@@ -248,6 +252,7 @@ class Y4mSink final : public Sink {
   }
 
   void write(Frame& frame) override {
+    check_time(frame);
     put_planar(buffer_.data() + kFrameLine.size(), frame.image);
     writer_->write(buffer_.data(), buffer_.size());
     bytes_ += buffer_.size();
@@ -270,6 +275,20 @@ class Y4mSink final : public Sink {
   [[nodiscard]] std::string name() const override { return path_; }
 
  private:
+  /// Warns, once, where a frame's time is more than a frame's duration from its time at the rate of
+  /// the header. The frames of live inputs never have exact times.
+  void check_time(const Frame& frame) {
+    if (rate_.num <= 0) return;
+    if (!first_pts_ns_) first_pts_ns_ = frame.pts_ns;
+    const std::int64_t time_ns = frame_time_ns(count_++, rate_);
+    if (std::abs(frame.pts_ns - *first_pts_ns_ - time_ns) <= frame_time_ns(1, rate_)) return;
+    logger().warn(
+        "{}: has one rate, {:.5g} frames a second; the input's times differ and are lost, .mkv "
+        "keeps them",
+        path_ == "-" ? "standard output" : path_, rate_.value());
+    rate_ = {0, 1};
+  }
+
   /// Opens a named pipe as soon as a reader has opened it.
   [[nodiscard]] Descriptor wait_for_reader() const {
     constexpr int kLookMs = 20;
@@ -302,6 +321,9 @@ class Y4mSink final : public Sink {
   std::string path_;
   std::string resume_;
   std::uint64_t bytes_ = 0;  // of the header and complete frames
+  Rational rate_{0, 1};      // that times are compared with; 0 = they are not
+  std::optional<std::int64_t> first_pts_ns_;
+  std::uint64_t count_ = 0;  // of frames since first_pts_ns_
   Wakeup cancel_;
   std::optional<PartialFile> file_;
   std::optional<DescriptorWriter> writer_;

@@ -119,6 +119,24 @@ TEST_F(ImagePatternTest, HalfWrittenStillsAreLeftOutWithALine) {
   EXPECT_EQ(error_of([&] { read(folder / "*.partial.pgm"); }).first, ExitCode::bad_input);
 }
 
+TEST_F(ImagePatternTest, PixelsThatAreNotSquareAreNamed) {
+  for (const Rational aspect : {Rational{64, 45}, {1, 1}, {0, 1}, {5, 5}}) {
+    StreamInfo info;
+    info.desc = desc_of(PixelFormat::gray8, 4, 2);
+    info.pixel_aspect = aspect;
+    ::testing::internal::CaptureStderr();
+    const auto stills = make_image_sink(folder / "out%d.pgm");
+    stills->open(info);
+    stills->finish(Ending::failed);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    if (aspect.num == 64) {
+      EXPECT_THAT(said, HasSubstr("stills have square pixels, those of the input are 64:45"));
+    } else {
+      EXPECT_EQ(said, "");
+    }
+  }
+}
+
 TEST_F(ImagePatternTest, GlobsMatch) {
   put("a1.pgm", 1);
   put("a12.pgm", 12);

@@ -134,6 +134,40 @@ TEST_F(Y4mTest, TimesAreExact) {
   EXPECT_THAT(times, ::testing::ElementsAre(0, 33'366'667, 66'733'333, 100'100'000));
 }
 
+TEST_F(Y4mTest, TimesThatOneRateCannotTellAreNamed) {
+  const ImageDesc desc = desc_of(PixelFormat::gray8, 4, 2);
+  const auto said = [&](const std::vector<std::int64_t>& times_ms, bool live) {
+    StreamInfo info;
+    info.desc = desc;
+    info.frame_rate = {25, 1};
+    info.live = live;
+    Frame frame;
+    frame.pixels = Image(desc);
+    frame.image = std::as_const(frame.pixels).view();
+    ::testing::internal::CaptureStderr();
+    const auto sink = make_y4m_sink(folder / "out.y4m");
+    sink->open(info);
+    for (const std::int64_t time : times_ms) {
+      frame.pts_ns = time * 1'000'000;
+      sink->write(frame);
+    }
+    sink->finish(Ending::complete);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  // Times that begin late, that are rounded, and that a frame is missing from.
+  EXPECT_EQ(said({1000, 1040, 1080, 1120}, false), "");
+  EXPECT_EQ(said({0, 38, 85, 120, 161}, false), "");
+  EXPECT_EQ(said({0, 40, 120, 160}, false), "");
+  EXPECT_EQ(said({0, 40, 500, 900}, true), "");
+  for (const auto& times : {std::vector<std::int64_t>{0, 40, 160, 200, 400},
+                            {0, 50, 100, 150, 200, 250},
+                            {80, 0, -40}}) {
+    const std::string line = said(times, false);
+    EXPECT_NE(line.find("out.y4m: has one rate, 25 frames a second"), std::string::npos) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;
+  }
+}
+
 TEST_F(Y4mTest, HeaderIsUnderstood) {
   const StreamInfo info = opened(make_stream("W4 H2 F50:1 Ib A64:45 C420paldv XYSCSS=420 Zfoo",
                                              desc_of(PixelFormat::i420, 4, 2), 2));
