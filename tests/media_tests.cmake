@@ -54,7 +54,7 @@ if(EQUALUX_HAVE_GSTREAMER)
   equalux_tests(test_gstreamer gstreamer LABELS media LIBRARIES equalux_gstreamer
     STEMS gst_encoders gst_formats gst_launch live_encoder network_source)
   equalux_tests(test_gst_files gstreamer LABELS media LIBRARIES equalux_gstreamer equalux_media_files
-    STEMS gst_file_source gst_file_sink gst_resume gst_depth file_parts)
+    STEMS gst_file_source gst_file_sink gst_resume gst_depth file_parts sample_lease)
   if(EQUALUX_HAVE_RTSP)
     equalux_tests(test_rtsp gstreamer LABELS media
       LIBRARIES equalux_gstreamer PkgConfig::RTSP STEMS rtsp_source)

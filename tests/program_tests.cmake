@@ -199,6 +199,8 @@ if(EQUALUX_HAVE_GSTREAMER)
       LIBRARIES equalux_gst_elements equalux_device_support PkgConfig::GSTREAMER_CUDA
       STEMS cuda_gst_plugin cuda_gst_memory)
     target_compile_definitions(test_cuda_plugin PRIVATE GST_USE_UNSTABLE_API)
+    # The plugin finds a function of newer versions of GStreamer in the test.
+    set_target_properties(test_cuda_plugin PROPERTIES ENABLE_EXPORTS ON)
     equalux_tests(test_cuda_file_source gstreamer LABELS gpu
       LIBRARIES equalux_device_support equalux_gstreamer STEMS cuda_file_source)
     target_compile_definitions(test_cuda_file_source PRIVATE

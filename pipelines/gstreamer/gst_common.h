@@ -57,6 +57,14 @@ GstElement* add_to(GstElement* bin, ElementPtr element);
 /// Error(usage) with GStreamer's message, naming `launch` and adding `hint`.
 [[nodiscard]] ElementPtr parse_launch(const std::string& full, const std::string& launch,
                                       const std::string& hint);
+/// How buffers of a kind of memory are mapped.
+struct MapMode {
+  unsigned flags = 0;  ///< GST_MAP flags beside those for reading and writing
+  /// Waits for what others still do on the device with a buffer that is mapped; null = nothing to
+  /// wait for.
+  void (*settle)(GstBuffer* buffer) = nullptr;
+};
+
 /// Returns an element of a parsed pipeline; borrowed from it.
 [[nodiscard]] GstElement* element_of(GstElement* pipeline, const char* name);
 

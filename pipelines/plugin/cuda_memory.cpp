@@ -90,7 +90,7 @@ class GstCudaMemoryUse final : public CudaMemory {
     return make_cuda_memory_processor(recipe, device_of(context_), depth);
   }
 
-  [[nodiscard]] unsigned map_flags() const override { return GST_MAP_CUDA; }
+  [[nodiscard]] MapMode map_mode() const override { return cuda_map_mode(); }
 
   void propose(GstQuery* query, guint least) override {
     if (context_ == nullptr) return;

@@ -42,8 +42,8 @@ class CudaMemory {
   /// Makes a processor in the current context; up to `depth` frames may be in flight.
   [[nodiscard]] virtual AreaProcessor make_processor(const RecipePtr& recipe,
                                                      std::size_t depth) = 0;
-  /// GST_MAP flags beside those for reading and writing.
-  [[nodiscard]] virtual unsigned map_flags() const = 0;
+  /// Returns how buffers are mapped.
+  [[nodiscard]] virtual MapMode map_mode() const = 0;
 
   /// Adds one of our pools to an ALLOCATION query from upstream, for frames of its caps, of which
   /// at least `least` are needed.

@@ -431,8 +431,8 @@ void FilterStream::build(const ImageDesc& desc) {
   on_device_ = false;
   AreaProcessor processor = make_processor();
   const std::size_t depth = settings_.queue_depth;
-  const unsigned flags = in_cuda_memory_ ? cuda_->map_flags() : 0;
-  queue_ = std::make_unique<FrameQueue>(info_, out_info_, desc, std::move(processor), depth, flags);
+  const MapMode mode = in_cuda_memory_ ? cuda_->map_mode() : MapMode{};
+  queue_ = std::make_unique<FrameQueue>(info_, out_info_, desc, std::move(processor), depth, mode);
 
   const ImageMemory* memory = queue_->processor().frame_memory();
   allocator_ = memory == nullptr ? nullptr : make_allocator(*memory);

@@ -46,11 +46,11 @@ struct FrameQueue::Job {
 
 FrameQueue::FrameQueue(const GstVideoInfo& in_info, const GstVideoInfo& out_info,
                        const ImageDesc& desc, AreaProcessor processor, std::size_t depth,
-                       unsigned map_flags)
+                       MapMode mode)
     : in_info_(in_info),
       out_info_(out_info),
       desc_(desc),
-      map_flags_(map_flags),
+      mode_(mode),
       frames_(desc, 2 * (depth + 2), true),
       processor_(std::move(processor)) {
   out_desc_ = processor_.processor->configure(desc);
@@ -68,10 +68,14 @@ void FrameQueue::push(BufferPtr in, BufferPtr out, const FrameAreas& areas,
   job->out = std::move(out);
   job->filtered = true;
   if (job->in) {
-    job->in_map.emplace(in_info_, job->in.get(), GST_MAP_READ | map_flags_);
-    job->out_map.emplace(out_info_, job->out.get(), GST_MAP_WRITE | map_flags_);
+    job->in_map.emplace(in_info_, job->in.get(), GST_MAP_READ | mode_.flags);
+    job->out_map.emplace(out_info_, job->out.get(), GST_MAP_WRITE | mode_.flags);
   } else {
-    job->out_map.emplace(out_info_, job->out.get(), GST_MAP_READ | GST_MAP_WRITE | map_flags_);
+    job->out_map.emplace(out_info_, job->out.get(), GST_MAP_READ | GST_MAP_WRITE | mode_.flags);
+  }
+  if (mode_.settle != nullptr) {
+    if (job->in) mode_.settle(job->in.get());
+    mode_.settle(job->out.get());  // what it held before may still be read
   }
   FramePtr from = frames_.acquire();
   FramePtr to = frames_.acquire();

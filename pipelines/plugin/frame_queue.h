@@ -38,10 +38,10 @@ struct FinishedFrame {
 class FrameQueue {
  public:
   /// Makes room for `depth` frames between push() and pop(), and one more. Buffers are mapped as
-  /// `in_info` and `out_info` describe, with `map_flags` beside reading and writing. Throws what
+  /// `in_info` and `out_info` describe, in the way of their memory. Throws what
   /// configuring the filter throws.
   FrameQueue(const GstVideoInfo& in_info, const GstVideoInfo& out_info, const ImageDesc& desc,
-             AreaProcessor processor, std::size_t depth, unsigned map_flags);
+             AreaProcessor processor, std::size_t depth, MapMode mode);
   /// Waits for buffers in flight, and drops them.
   ~FrameQueue();
   FrameQueue(const FrameQueue&) = delete;
@@ -71,7 +71,7 @@ class FrameQueue {
   GstVideoInfo out_info_;
   ImageDesc desc_;
   ImageDesc out_desc_;
-  unsigned map_flags_;
+  MapMode mode_;
   FramePool frames_;  // borrowed memory; must outlive the processor
   AreaProcessor processor_;
   std::deque<std::unique_ptr<Job>> jobs_;

@@ -15,6 +15,16 @@
 #include "tests/support/device/device_test.h"
 #include "tests/support/long_counts.h"
 
+#if !GST_CHECK_VERSION(1, 24, 0)
+/// Memory that was waited for.
+std::set<GstMemory*> waited_for;
+
+/// Stands for the function of GStreamer 1.24, which the plugin looks for when it is loaded.
+extern "C" [[gnu::visibility("default")]] void gst_cuda_memory_sync(GstCudaMemory* memory) {
+  waited_for.insert(GST_MEMORY_CAST(memory));
+}
+#endif
+
 /// The elements over frames in CUDA memory, which stay on the device.
 namespace equalux::test {
 namespace {
@@ -270,6 +280,28 @@ TEST_F(CudaGstMemory, ElementsInARowAndSideBySideShareOneContext) {
   EXPECT_EQ(seen.size(), 1U);
   EXPECT_EQ(seen.count(nullptr), 0U);
 }
+
+#if !GST_CHECK_VERSION(1, 24, 0)
+TEST_F(CudaGstMemory, WhatOthersDoWithTheMemoryIsWaitedFor) {
+  const Stream stream = stream_of(PixelFormat::nv12, 64, 48);
+  const ContextPtr context = new_context();
+  const CudaPictures pictures(context.get(), stream);
+  for (const bool in_place : {true, false}) {
+    Harness harness("equalux");
+    gst_harness_set_src_caps(harness.get(), gst_caps_ref(pictures.caps()));
+    BufferPtr in = pictures.make(1).first;
+    GstMemory* const from = gst_buffer_peek_memory(in.get(), 0);
+    const BufferPtr kept(in_place ? nullptr : gst_buffer_ref(in.get()));
+    waited_for.clear();
+    ASSERT_EQ(harness.push(std::move(in)), GST_FLOW_OK);
+    const BufferPtr out = harness.pull();
+    ASSERT_NE(out, nullptr);
+    GstMemory* const to = gst_buffer_peek_memory(out.get(), 0);
+    EXPECT_EQ(from == to, in_place);
+    EXPECT_EQ(waited_for, (std::set<GstMemory*>{from, to}));
+  }
+}
+#endif
 
 TEST_F(CudaGstMemory, StartingAndStoppingLosesNoDeviceMemory) {
   const int cycles = wants_every_count() ? 1000 : 30;

@@ -168,7 +168,7 @@ GstVideoInfo FileSource::decode_by(std::unique_ptr<gst::PictureDecoder> decoder,
     decoder_->decode_file();
   }
   set_tap(std::make_unique<gst::PictureTap>(path_, decoder_->pipeline(), decoder_->sink(),
-                                            decoder_->map_flags()));
+                                            decoder_->map_mode()));
   decoder_->start();
   try {
     return tap_->first(kFirstPicture);

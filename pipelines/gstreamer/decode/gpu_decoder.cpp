@@ -67,7 +67,7 @@ class GpuDecoder final : public PictureDecoder {
   }
   ~GpuDecoder() override { pipeline_.stop(); }
 
-  [[nodiscard]] unsigned map_flags() const override { return GST_MAP_CUDA; }
+  [[nodiscard]] MapMode map_mode() const override { return cuda_map_mode(); }
 
  protected:
   GstElement* add_decoder() override {

@@ -34,8 +34,8 @@ class PictureDecoder {
 
   [[nodiscard]] GstElement* pipeline() const { return pipeline_.get(); }
   [[nodiscard]] GstAppSink* sink() const { return sink_; }
-  /// Flags for mapping a picture, beside GST_MAP_READ.
-  [[nodiscard]] virtual unsigned map_flags() const { return 0; }
+  /// How pictures are mapped for reading.
+  [[nodiscard]] virtual MapMode map_mode() const { return {}; }
 
  protected:
   /// `name` starts messages.

@@ -46,11 +46,11 @@ void set_up_appsink(GstElement* appsink, WhenFull when_full) {
                     nullptr);
 }
 
-PictureTap::PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink, unsigned map_flags)
+PictureTap::PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink, MapMode mode)
     : name_(std::move(name)),
       sink_(sink),
       messages_(pipeline),
-      leases_(SampleLeases::make(16, map_flags)) {}
+      leases_(SampleLeases::make(16, mode)) {}
 
 SamplePtr PictureTap::pull(std::chrono::milliseconds limit) {
   const auto deadline = Clock::now() + limit;

@@ -23,8 +23,8 @@ void set_up_appsink(GstElement* appsink, WhenFull when_full);
 /// the pipeline.
 class PictureTap {
  public:
-  /// `name` starts every message; `map_flags` as in SampleLeases.
-  PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink, unsigned map_flags = 0);
+  /// `name` starts every message; `mode` as in SampleLeases.
+  PictureTap(std::string name, GstElement* pipeline, GstAppSink* sink, MapMode mode = {});
 
   /// Waits for the first picture and keeps it for the first next(). Throws the pipeline's error, or
   /// Error(bad_input) where nothing comes within `limit`, or the stream is empty.

@@ -6,8 +6,8 @@
 
 namespace equalux::gst {
 
-std::shared_ptr<SampleLeases> SampleLeases::make(std::size_t expected, unsigned map_flags) {
-  std::shared_ptr<SampleLeases> leases(new SampleLeases(map_flags));
+std::shared_ptr<SampleLeases> SampleLeases::make(std::size_t expected, MapMode mode) {
+  std::shared_ptr<SampleLeases> leases(new SampleLeases(mode));
   leases->free_.reserve(expected);
   for (std::size_t i = 0; i < expected; ++i) {
     leases->all_.push_back(std::make_unique<Lease>());
@@ -31,17 +31,18 @@ SampleLeases::Lease* SampleLeases::take() {
 bool SampleLeases::lend(GstBuffer* buffer, const GstVideoInfo& info, const ImageDesc& desc,
                         Frame& frame) {
   Lease* lease = take();
-  const auto flags = static_cast<GstMapFlags>(GST_MAP_READ | map_flags_);
+  const auto flags = static_cast<GstMapFlags>(GST_MAP_READ | mode_.flags);
   // The map holds a reference to the buffer.
   if (gst_video_frame_map(&lease->mapped, &info, buffer, flags) == FALSE) {
     const std::lock_guard lock(mutex_);
     free_.push_back(lease);
     return false;
   }
+  if (mode_.settle != nullptr) mode_.settle(buffer);
   lease->owner = shared_from_this();
   frame.image = view_of(lease->mapped, desc);
   frame.alpha = writable_alpha_of(lease->mapped, desc);
-  frame.on_device = map_flags_ != 0;
+  frame.on_device = mode_.flags != 0;
   frame.lease = lease;
   frame.release = release;
   return true;

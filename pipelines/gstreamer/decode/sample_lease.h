@@ -16,9 +16,8 @@ namespace equalux::gst {
 /// source is gone. Thread-safe.
 class SampleLeases : public std::enable_shared_from_this<SampleLeases> {
  public:
-  /// `map_flags` are added to reading; with those of CUDA memory, frames are on the device.
-  [[nodiscard]] static std::shared_ptr<SampleLeases> make(std::size_t expected,
-                                                          unsigned map_flags = 0);
+  /// With the flags of CUDA memory in `mode`, frames are on the device.
+  [[nodiscard]] static std::shared_ptr<SampleLeases> make(std::size_t expected, MapMode mode = {});
 
   /// Points frame.image at the buffer's picture of `desc`, and frame.alpha at a plane of
   /// transparency, if there is one. Returns false where it cannot be mapped.
@@ -30,11 +29,11 @@ class SampleLeases : public std::enable_shared_from_this<SampleLeases> {
     GstVideoFrame mapped{};
     std::shared_ptr<SampleLeases> owner;  // set while lent
   };
-  explicit SampleLeases(unsigned map_flags) : map_flags_(map_flags) {}
+  explicit SampleLeases(MapMode mode) : mode_(mode) {}
   static void release(void* lease);
   Lease* take();
 
-  unsigned map_flags_;
+  MapMode mode_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Lease>> all_;
   std::vector<Lease*> free_;
