@@ -74,6 +74,16 @@ TEST(BatchReport, ColumnsStandBelowEachOtherBehindNamesOfAnyLetters) {
   EXPECT_THAT(table, HasSubstr("\n" + cyrillic.job.input + "  done "));
 }
 
+TEST(BatchReport, ALongNameMovesNoOtherRow) {
+  Outcome plain = outcome("done", 0, 5);
+  plain.job.input = "hole.mp4";
+  Outcome odd = plain;
+  odd.job.input = std::string(200, 'l') + ".mp4";
+  const std::string table = batch_table({odd, plain});
+  EXPECT_THAT(table, HasSubstr("\nhole.mp4" + std::string(56 - 8, ' ') + "  done "));
+  EXPECT_THAT(table, HasSubstr("\n" + odd.job.input + "  done "));
+}
+
 TEST(BatchReport, IsUtf8WhateverFilesAreCalled) {
   Outcome odd = outcome("failed", 65);
   odd.job.input = "caf\xe9.mp4";

@@ -543,6 +543,7 @@ TEST_F(BatchCommand, AFolderThatIsNotThereIsCalledAFolder) {
   EXPECT_EQ(result.exit_code, 3) << result.err;
   EXPECT_THAT(result.err, HasSubstr("folder 'day1/' does not exist, must be one that can be read"));
   EXPECT_THAT(result.err, HasSubstr("folder 'x/day2//' does not exist"));
+  EXPECT_THAT(result.err, HasSubstr("[1/4] day1/: failed"));
   EXPECT_THAT(result.err, Not(HasSubstr(".mkv")));
   EXPECT_THAT(statuses(), ElementsAre("failed", "done", "failed", "failed"));
   EXPECT_EQ(report().at("files").at(0).at("exit_code"), 66);
@@ -588,6 +589,31 @@ TEST_F(BatchCommand, AListThatFailsLaterCostsNoFile) {
   const ProgramResult standard = run({"set", "--out", "out", "--verify", "--quiet"});
   EXPECT_EQ(standard.exit_code, 74) << standard.err;
   EXPECT_THAT(lines_of(standard.err), ElementsAre(HasSubstr("No space left on device")));
+}
+
+TEST_F(BatchCommand, AnInputThatIsNamedTwiceIsDoneOnce) {
+  write_set(2);
+  std::filesystem::create_directory_symlink("set", folder / "link");
+  folder.write("list.txt", "set/c1.y4m\n");
+  const ProgramResult result =
+      run({"set", "set/", "./set/c0.y4m", "link", "--manifest", "list.txt", "--out", "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(statuses(), ElementsAre("done", "done"));
+  folder.write("copy/c1.y4m", folder.read("set/c1.y4m"));
+  EXPECT_EQ(run({"set", "copy", "--out", "out"}).exit_code, 2) << "which of them is unclear";
+}
+
+/// Files beside a result have longer names than it.
+TEST_F(BatchCommand, ANameThatIsTooLongIsRefusedBeforeTheWork) {
+  const std::string longest(235, 'l');
+  folder.write("set/" + longest + ".y4m", dim_y4m(32, 24, 4));
+  folder.write("set/m" + longest + ".y4m", dim_y4m(32, 24, 4));
+  const ProgramResult result = run({"set", "--out", "out", "--extension", "y4m", "--verify=h.md5"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(statuses(), ElementsAre("done", "failed"));
+  EXPECT_EQ(report().at("files").at(1).at("exit_code"), 73);
+  EXPECT_THAT(report().at("files").at(1).at("error").get<std::string>(),
+              HasSubstr(".y4m: its name is too long, must have at most 239 bytes"));
 }
 
 /// A batch that is stopped while it reads its first file, which is large, for its MD5.

@@ -124,7 +124,7 @@ std::optional<WorkerPlace> fallback_of(const BatchOptions& options) {
 void tell(const Outcome& outcome, std::size_t number, std::size_t count) {
   const FileResult& result = *outcome.result;
   const std::string label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
-                            fs::path(outcome.job.input).filename().string() + ": " + result.status;
+                            title_of(outcome.job) + ": " + result.status;
   if (result.status == "done") {
     logger().info("{}, {}", label, counted(result.frames_out, "frame"));
   } else if (result.code == 0) {
@@ -183,8 +183,8 @@ FileResult look_at(const BatchOptions& options, const BatchJob& job, std::size_t
   stream.in.threads = stream.common.threads;
   stream.announce = number == 1;
   stream.always_summarise = false;
-  stream.label = "[" + std::to_string(number) + "/" + std::to_string(count) + "] " +
-                 fs::path(job.input).filename().string() + ": ";
+  stream.label =
+      "[" + std::to_string(number) + "/" + std::to_string(count) + "] " + title_of(job) + ": ";
   try {
     const RunResult run = run_stream(stream);
     result.status = run.code == ExitCode::done ? "done" : "partial";
@@ -353,7 +353,7 @@ PoolEvents Batch::events() {
   PoolEvents events;
   events.on_start = [this](std::size_t job, const WorkerPlace& place) {
     outcomes_[job].place = place.name;
-    progress_->start(job, fs::path(plan_.jobs[job].input).filename().string());
+    progress_->start(job, title_of(plan_.jobs[job]));
   };
   events.on_news = [this](const nlohmann::json& message) {
     if (message.value("say", "") != "log") {

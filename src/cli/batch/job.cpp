@@ -9,6 +9,7 @@
 #include <equalux/curve.h>
 #include <equalux/error.h>
 #include <equalux/filter.h>
+#include <unistd.h>
 
 #include "pipelines/core/sink.h"
 #include "pipelines/files/file_names.h"
@@ -94,6 +95,21 @@ std::string entry_name(const std::string& input) {
   return parse_json(json_text(name)).get<std::string>();  // bytes that are no UTF-8 are replaced
 }
 
+/// Refuses a result whose name leaves no room for those of the files beside it, which are longer.
+void check_length(const std::string& output) {
+  const fs::path path(output);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  const std::size_t longest =
+      fs::path(working_path(output, Working::closing)).filename().native().size();
+  if (most <= 0 || longest <= static_cast<std::size_t>(most)) return;
+  const std::size_t more = longest - path.filename().native().size();
+  throw Error(ExitCode::cannot_create, "output " + output +
+                                           ": its name is too long, must have at most " +
+                                           std::to_string(static_cast<std::size_t>(most) - more) +
+                                           " bytes, as files beside it have longer ones");
+}
+
 struct FileStamp {
   std::uintmax_t bytes = 0;
   fs::file_time_type written;
@@ -165,6 +181,7 @@ void Job::identify() {
 FileResult Job::run() {
   require_file(job_.input);
   make_folder_of(job_.output);
+  check_length(job_.output);
   make_folder_of(paths_.entry);
   FileLock lock(paths_.lock);
   if (!lock.held() && context_.waits) wait_for(lock);
@@ -282,7 +299,7 @@ StreamOptions Job::stream_options() const {
   stream.output = job_.output;
   stream.in.threads = stream.common.threads;
   stream.label = "[" + std::to_string(context_.number) + "/" + std::to_string(context_.count) +
-                 "] " + fs::path(job_.input).filename().string() + ": ";
+                 "] " + title_of(job_) + ": ";
   stream.announce = context_.number == 1;
   stream.always_summarise = false;
   if (!stream.common.timings.empty()) {

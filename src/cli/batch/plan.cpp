@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -122,10 +123,16 @@ std::size_t index_from_environment(const std::string& text) {
 
 }  // namespace
 
+std::string title_of(const BatchJob& job) {
+  const std::string name = fs::path(job.input).filename().string();
+  return name.empty() ? job.input : name;
+}
+
 BatchPlan plan_batch(const std::vector<std::string>& inputs,
                      const std::vector<ManifestEntry>& manifest, const std::string& out,
                      const std::string& extension) {
   BatchPlan plan;
+  std::map<std::string, fs::path> inputs_of;  // by output
   const auto add = [&](const fs::path& input, const fs::path& below) {
     if (out.empty()) {
       plan.jobs.push_back({input.string(), "null", below.generic_string()});
@@ -139,8 +146,11 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
     }
     fs::path output = fs::path(out) / below;
     output.replace_extension(result_extension(below, extension));
-    plan.jobs.push_back(
-        {input.string(), output.lexically_normal().string(), below.generic_string()});
+    output = output.lexically_normal();
+    const auto [other, is_new] = inputs_of.emplace(output.string(), input);
+    std::error_code ignored;
+    if (!is_new && fs::equivalent(other->second, input, ignored)) return;  // named twice
+    plan.jobs.push_back({input.string(), output.string(), below.generic_string()});
   };
   for (const std::string& input : inputs) {
     std::error_code ignored;

@@ -17,6 +17,9 @@ struct BatchJob {
   std::string name{};  ///< path below the argument that it comes from; decides on its shard
 };
 
+/// Returns a job's name for people: its input without folders.
+[[nodiscard]] std::string title_of(const BatchJob& job);
+
 /// Entries of folders that are named like media but that no batch takes.
 struct LeftOut {
   std::vector<std::string> partial;       ///< partial results of an earlier batch
@@ -34,7 +37,8 @@ struct BatchPlan {
 
 /// Makes a plan. Folders are searched recursively and mirrored below `out`; if that is empty,
 /// outputs are "null". `extension` is the container of results; empty = the input's where it can be
-/// written, else mkv. An argument that does not exist becomes a job that fails. Throws Error(usage)
+/// written, else mkv. An argument that does not exist becomes a job that fails, and an
+/// input that is named twice is one job. Throws Error(usage)
 /// where two inputs have the same output, or an output is an input or lies in the state folder of
 /// batches.
 [[nodiscard]] BatchPlan plan_batch(const std::vector<std::string>& inputs,

@@ -44,11 +44,12 @@ std::string count_line(const std::vector<Outcome>& outcomes) {
 }  // namespace
 
 std::string batch_table(const std::vector<Outcome>& outcomes) {
+  constexpr std::size_t kMostWidth = 56;  // A longer name moves its own row alone.
   std::size_t width = 4;
   for (const Outcome& outcome : outcomes)
-    width = std::max(width, letters_of(printable(outcome.job.input)));
+    width = std::max(width, std::min(kMostWidth, letters_of(printable(outcome.job.input))));
   const auto padded = [width](std::string text) {
-    text.append(width - letters_of(text), ' ');
+    text.append(width - std::min(width, letters_of(text)), ' ');
     return text;
   };
   std::string text = padded("file") + "  status    frames   time s      fps  reason\n";
