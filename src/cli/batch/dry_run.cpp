@@ -9,6 +9,7 @@
 #include <equalux/error.h>
 
 #include "pipelines/files/scratch_folder.h"
+#include "src/cli/batch/job.h"
 #include "src/cli/batch/state.h"
 #include "src/cli/batch/worker.h"
 #include "src/cli/paths.h"
