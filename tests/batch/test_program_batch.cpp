@@ -218,7 +218,8 @@ TEST_F(TwoStudies, TheSecondReplacesNothingUnlessAsked) {
   EXPECT_EQ(run({"day2", "--out", "out"}).exit_code, 3);
   EXPECT_THAT(statuses(), ElementsAre("failed", "done"));
   const ProgramResult dry = run({"day2", "--out", "out", "--dry-run"});
-  EXPECT_THAT(lines_of(dry.out), Contains(::testing::StartsWith("refuse")));
+  EXPECT_THAT(lines_of(dry.out), Contains(::testing::AllOf(::testing::StartsWith("refuse"),
+                                                           HasSubstr("is there already"))));
   const ProgramResult asked = run({"day2", "--out", "out", "-y"});
   EXPECT_EQ(asked.exit_code, 0) << asked.err;
   EXPECT_THAT(statuses(), ElementsAre("done", "skipped"));

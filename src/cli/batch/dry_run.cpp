@@ -79,12 +79,10 @@ Estimates ask(const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
   return estimates;
 }
 
-/// Returns what the batch would do with a file, as far as that is known without reading it.
-std::string action_for(const BatchOptions& options, const BatchJob& job) {
+/// Returns what the batch would do with a file that it may filter, as far as that is known without
+/// reading it.
+std::string action_for(const BatchJob& job, const nlohmann::json& entry) {
   std::error_code ignored;
-  const nlohmann::json entry = read_entry(state_paths(options.out, job.output).entry);
-  const auto md5 = [&job] { return file_md5(job.input, stop_token()); };
-  if (!foreign_output(options, job, entry, md5).empty()) return "refuse";
   if (entry.is_null()) return fs::exists(job.output, ignored) ? "replace" : "make";
   if (text_of(entry, "status") == "done" && fs::exists(job.output, ignored)) return "check";
   if (const auto place = checkpoint_from(entry.value("checkpoint", nlohmann::json()))) {
@@ -116,16 +114,16 @@ struct Sum {
   }
 };
 
-void print_row(const BatchOptions& options, const BatchJob& job, const FileEstimate* file,
+void print_row(const BatchJob& job, const std::string& action, const FileEstimate* file,
                const std::string& trouble) {
   std::array<char, 128> row{};
   if (file != nullptr) {
     const std::string frames = file->frames ? std::to_string(*file->frames) : "?";
     const std::string size = std::to_string(file->width) + "x" + std::to_string(file->height);
-    std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", action_for(options, job).c_str(),
-                  frames.c_str(), size.c_str());
+    std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", action.c_str(), frames.c_str(),
+                  size.c_str());
   } else {
-    std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", "fail", "", "");
+    std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", action.c_str(), "", "");
   }
   std::printf("%s%s -> %s%s%s\n", row.data(), printable(job.input).c_str(),
               printable(job.output).c_str(), trouble.empty() ? "" : ": ",
@@ -151,10 +149,16 @@ ExitCode dry_run(const BatchOptions& options, const BatchPlan& plan,
   for (const std::size_t job : jobs) {
     const auto file = estimates.files.find(job);
     const auto failure = estimates.failures.find(job);
-    const bool known = file != estimates.files.end();
-    if (known) sum.add(file->second);
-    print_row(options, plan.jobs[job], known ? &file->second : nullptr,
-              failure == estimates.failures.end() ? "" : failure->second);
+    const BatchJob& one = plan.jobs[job];
+    if (file == estimates.files.end()) {
+      print_row(one, "fail", nullptr, failure == estimates.failures.end() ? "" : failure->second);
+      continue;
+    }
+    const nlohmann::json entry = read_entry(state_paths(options.out, one.output).entry);
+    const auto md5 = [&one] { return file_md5(one.input, stop_token()); };
+    const std::string foreign = foreign_output(options, one, entry, md5);
+    if (foreign.empty()) sum.add(file->second);
+    print_row(one, foreign.empty() ? action_for(one, entry) : "refuse", &file->second, foreign);
   }
   std::printf("\n%s, about %s of work for one file at a time, %s of results; %s free\n",
               counted(jobs.size(), "file").c_str(), clock_text(sum.seconds).c_str(),
