@@ -170,7 +170,7 @@ gboolean stop(GstBaseTransform* transform) {
 GstFlowReturn submit_input_buffer(GstBaseTransform* transform, gboolean discont, GstBuffer* input) {
   stream_of(transform).follow_output_format(nullptr);
   const GstFlowReturn flow = parent()->submit_input_buffer(transform, discont, input);
-  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) stream_of(transform).count_late();
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) stream_of(transform).count_dropped();
   return flow;
 }
 
@@ -183,6 +183,18 @@ GstFlowReturn transform_frame(GstBaseTransform*, GstBuffer*, GstBuffer*) {
   return GST_FLOW_NOT_SUPPORTED;
 }
 
+/// Takes the mark of a discontinuity off a buffer that is none.
+GstPadProbeReturn mend_mark(GstPad*, GstPadProbeInfo* info, gpointer transform) {
+  GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) &&
+      !stream_of(GST_BASE_TRANSFORM(transform)).pushes_discontinuity()) {
+    buffer = gst_buffer_make_writable(buffer);
+    GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_DISCONT);
+    GST_PAD_PROBE_INFO_DATA(info) = buffer;
+  }
+  return GST_PAD_PROBE_OK;
+}
+
 gboolean sink_event(GstBaseTransform* transform, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     stream_of(transform).drop();
@@ -193,6 +205,8 @@ gboolean sink_event(GstBaseTransform* transform, GstEvent* event) {
     const gchar* id = nullptr;
     gst_event_parse_stream_start(event, &id);
     stream_of(transform).begin(id);
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) {
+    stream_of(transform).begin_segment();
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
     GstCaps* caps = nullptr;
     gst_event_parse_caps(event, &caps);
@@ -394,6 +408,7 @@ static void gst_equalux_filter_init(GstEqualuxFilter* self) {
   self->changes = new PropertyChanges();
   self->stream = new FilterStream(self);
   GstBaseTransform* transform = GST_BASE_TRANSFORM(self);
+  gst_pad_add_probe(transform->srcpad, GST_PAD_PROBE_TYPE_BUFFER, mend_mark, self, nullptr);
   gst_base_transform_set_qos_enabled(transform, TRUE);
   gst_base_transform_set_gap_aware(transform, TRUE);
 }

@@ -235,18 +235,7 @@ GstFlowReturn FilterStream::generate(GstBuffer** out) {
       const GstFlowReturn flow = take(std::move(buffer));
       if (flow != GST_FLOW_OK) return flow;
     }
-    while (*out == nullptr && pending() > settings_.queue_depth) {
-      BufferPtr buffer = finish_oldest();
-      // The base class knows of a frame that it skipped, but not of those from before that frame,
-      // which are pushed here.
-      if (base_marks_next_ && !GST_BUFFER_FLAG_IS_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT)) {
-        const GstFlowReturn flow = gst_pad_push(transform()->srcpad, buffer.release());
-        if (flow != GST_FLOW_OK) return flow;
-      } else {
-        base_marks_next_ = false;
-        *out = buffer.release();
-      }
-    }
+    if (pending() > settings_.queue_depth) *out = finish_oldest().release();
     return GST_FLOW_OK;
   });
 }
@@ -274,7 +263,7 @@ void FilterStream::drop() {
       queue_->pop();
     ready_.clear();
     if (queue_) queue_->filter().reset();
-    base_marks_next_ = false;
+    new_segment_ = false;
     last_time_ = GST_CLOCK_TIME_NONE;
     return GST_FLOW_OK;
   });
@@ -316,6 +305,7 @@ BufferPtr FilterStream::finish_oldest() {
     frame = queue_->pop();
   }
   BufferPtr buffer = std::move(frame.buffer);
+  pushes_discontinuity_ = GST_BUFFER_FLAG_IS_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT);
   if (!frame.filtered) return buffer;
   if (settings_.message_timings) {
     gst_element_post_message(
@@ -692,10 +682,12 @@ GstClockTime FilterStream::time_of(GstBuffer* buffer) {
   return time;
 }
 
-/// Returns true for a discontinuity where time goes back or jumps. Others are frames that were lost
-/// on their way: the picture is still the same, and forgetting it would make it flash.
-bool FilterStream::breaks_off(GstBuffer* buffer) const {
-  if (!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) ||
+/// Returns true for a discontinuity, or a new segment, where time goes back or jumps. Others are
+/// frames that were lost on their way: the picture is still the same, and forgetting it would make
+/// it flash.
+bool FilterStream::breaks_off(GstBuffer* buffer) {
+  const bool segment = std::exchange(new_segment_, false);
+  if (!(segment || GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT)) ||
       !GST_BUFFER_PTS_IS_VALID(buffer) || !GST_CLOCK_TIME_IS_VALID(last_time_)) {
     return false;
   }

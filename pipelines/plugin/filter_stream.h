@@ -39,13 +39,15 @@ class FilterStream {
   /// Takes the buffer that the base class holds, if there is one, and returns the oldest finished
   /// one once more than queue-depth are in flight.
   GstFlowReturn generate(GstBuffer** out);
-  /// Counts a frame that the base class skipped because it came late.
-  void count_late() {
-    ++dropped_;
-    base_marks_next_ = true;
-  }
+  /// Counts a frame that was skipped because it came late.
+  void count_dropped() { ++dropped_; }
+  /// Returns true where the buffer that is pushed now is a discontinuity. The base class marks the
+  /// next one that it pushes, which queue-depth makes one from before the discontinuity.
+  [[nodiscard]] bool pushes_discontinuity() const { return pushes_discontinuity_; }
   /// Begins a stream, by its STREAM_START event. The filter forgets frames of another one.
   void begin(const std::string& id);
+  /// Takes note of a segment, in which time may go back.
+  void begin_segment() { new_segment_ = true; }
   /// Pushes all frames in flight.
   GstFlowReturn drain();
   /// Drops all frames in flight, and resets the filter's history.
@@ -84,7 +86,7 @@ class FilterStream {
   [[nodiscard]] FrameAreas areas_of(GstBuffer* buffer) const;
   [[nodiscard]] FrameFacts facts_of(GstBuffer* buffer);
   [[nodiscard]] GstClockTime time_of(GstBuffer* buffer);
-  [[nodiscard]] bool breaks_off(GstBuffer* buffer) const;
+  [[nodiscard]] bool breaks_off(GstBuffer* buffer);
 
   [[nodiscard]] guint buffers_needed() const;
 
@@ -129,7 +131,8 @@ class FilterStream {
   std::string id_;                   // of the stream; empty before it begins
   std::uint64_t next_index_ = 0;
   std::uint64_t dropped_ = 0;
-  bool base_marks_next_ = false;  // the base class marks what it pushes next as a discontinuity
+  bool pushes_discontinuity_ = false;
+  bool new_segment_ = false;                      // since the last buffer
   GstClockTime last_time_ = GST_CLOCK_TIME_NONE;  // of the buffer before; none at the start
   GstClockTime last_duration_ = 0;                // its own, or by the rate; 0 = not known
 };

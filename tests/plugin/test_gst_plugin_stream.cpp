@@ -314,6 +314,13 @@ TEST(GstPluginStream, MemoryEndsWithTheStreamAndWhereTimeJumps) {
       EXPECT_EQ(after(6, discontinuity), Memory::kept) << "a frame was lost";
       EXPECT_EQ(after(45, discontinuity), Memory::kept) << "a second was lost";
       EXPECT_EQ(after(60, nothing), Memory::kept) << "a slow stream";
+      const auto segment = [](Harness& harness, GstBuffer*) {
+        GstSegment all;
+        gst_segment_init(&all, GST_FORMAT_TIME);
+        harness.push_event(gst_event_new_segment(&all));
+      };
+      EXPECT_EQ(after(2, segment), Memory::cleared) << "repeats";
+      EXPECT_EQ(after(5, segment), Memory::kept) << "goes on";
       EXPECT_EQ(
           after(5,
                 [](Harness& harness, GstBuffer*) {
@@ -323,6 +330,29 @@ TEST(GstPluginStream, MemoryEndsWithTheStreamAndWhereTimeJumps) {
           Memory::kept)
           << "the same stream";
     }
+  }
+}
+
+TEST(GstPluginStream, AMarkStaysOnItsFrame) {
+  using Marks = std::vector<std::pair<std::uint64_t, bool>>;
+  for (unsigned depth = 0; depth <= 3; ++depth) {
+    SCOPED_TRACE(depth);
+    Harness harness("equalux backend=cpu queue-depth=" + std::to_string(depth));
+    const Stream stream = small();
+    harness.set_caps(stream);
+    Marks expected;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      BufferPtr buffer = picture(stream, seed);
+      const bool mark = seed % 5 == 0;
+      if (mark) GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT);
+      expected.emplace_back(seed, mark);
+      ASSERT_EQ(harness.push(std::move(buffer)), GST_FLOW_OK);
+      if (seed == 1 || seed == 10) {
+        harness.push_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "x", nullptr)));
+      }
+    }
+    harness.push_event(gst_event_new_eos());
+    EXPECT_EQ(marks_out(harness), expected);
   }
 }
 
