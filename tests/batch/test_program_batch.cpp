@@ -600,8 +600,26 @@ TEST_F(BatchCommand, AnInputThatIsNamedTwiceIsDoneOnce) {
       run({"set", "set/", "./set/c0.y4m", "link", "--manifest", "list.txt", "--out", "out"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(statuses(), ElementsAre("done", "done"));
+  const ProgramResult curve = run({"set", "set/c1.y4m", "--curve-to", "c.json"});
+  EXPECT_THAT(curve.err, HasSubstr("\n2 done\n"));
   folder.write("copy/c1.y4m", folder.read("set/c1.y4m"));
   EXPECT_EQ(run({"set", "copy", "--out", "out"}).exit_code, 2) << "which of them is unclear";
+}
+
+/// To `run` they are cameras, launch strings and scenes.
+TEST_F(BatchCommand, InputsAreFilesWhateverTheirNamesMean) {
+  const std::vector<std::string> names{"camera:0.y4m", "gst:videotestsrc.y4m", "pipewire:x.y4m",
+                                       "test:32x24@25.y4m", "v4l2:x.y4m"};
+  for (const std::string& name : names)
+    folder.write(name, dim_y4m(32, 24, 4));
+  std::vector<std::string> arguments = names;
+  arguments.insert(arguments.end(), {"--out", "out"});
+  const ProgramResult result = run(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(statuses(), std::vector<std::string>(names.size(), "done"));
+  folder.write("list.txt", "gst:videotestsrc.y4m\ta.y4m\n");
+  EXPECT_EQ(run({"--manifest", "list.txt", "--out", "more"}).exit_code, 0);
+  EXPECT_EQ(folder.read("more/a.y4m"), folder.read("out/gst:videotestsrc.y4m"));
 }
 
 /// Files beside a result have longer names than it.

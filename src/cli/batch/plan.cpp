@@ -31,6 +31,20 @@ std::string result_extension(const fs::path& input, const std::string& extension
   return kept ? own : "mkv";
 }
 
+/// Returns a path that names a file to all readers of inputs, also where its name alone would be a
+/// camera or a launch string: ./camera:0.mp4.
+std::string as_file(const std::string& input) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(input, ignored) || fs::path(input).is_absolute()) return input;
+  try {
+    const InputKind kind = input_kind(input);
+    if (kind == InputKind::media_file || kind == InputKind::y4m) return input;
+    if (kind == InputKind::sequence) return input;
+  } catch (const Error&) {  // a camera that cannot be
+  }
+  return "./" + input;
+}
+
 /// Refuses a result with the name of a file that is being written, `a.partial.mp4` for example: a
 /// batch that makes `a.mp4`, now or later, would write into it.
 void refuse_working_name(const BatchJob& job) {
@@ -133,8 +147,15 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
                      const std::string& extension) {
   BatchPlan plan;
   std::map<std::string, fs::path> inputs_of;  // by output
-  const auto add = [&](const fs::path& input, const fs::path& below) {
+  const auto is_named_twice = [&](const fs::path& output, const fs::path& input) {
+    const auto [other, is_new] = inputs_of.emplace(output.string(), input);
+    std::error_code ignored;
+    return !is_new && fs::equivalent(other->second, input, ignored);
+  };
+  const auto add = [&](const fs::path& named, const fs::path& below) {
+    const fs::path input = as_file(named.string());
     if (out.empty()) {
+      if (is_named_twice(below.lexically_normal(), input)) return;
       plan.jobs.push_back({input.string(), "null", below.generic_string()});
       return;
     }
@@ -147,9 +168,7 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
     fs::path output = fs::path(out) / below;
     output.replace_extension(result_extension(below, extension));
     output = output.lexically_normal();
-    const auto [other, is_new] = inputs_of.emplace(output.string(), input);
-    std::error_code ignored;
-    if (!is_new && fs::equivalent(other->second, input, ignored)) return;  // named twice
+    if (is_named_twice(output, input)) return;
     plan.jobs.push_back({input.string(), output.string(), below.generic_string()});
   };
   for (const std::string& input : inputs) {
