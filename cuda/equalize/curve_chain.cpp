@@ -18,6 +18,7 @@ void CurveChain::start_curves(const Kept& kept) {
 }
 
 void CurveChain::update(const EqualizeParams& params) {
+  if (excluded_) excluded_->update(params);
   control_.update(params);
   const bool other_tables = params.bins != params_.bins || params.curve != params_.curve;
   params_ = params;
@@ -28,20 +29,35 @@ void CurveChain::update(const EqualizeParams& params) {
   upload_curve();
 }
 
+void CurveChain::reset() {
+  if (excluded_) excluded_->reset();
+  control_.reset();
+}
+
 std::string CurveChain::save() const {
-  if (!control_.active() || kept_.history == nullptr) return "{}";
-  tone::History history;
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  check(cudaMemcpy(&history, kept_.history, sizeof history, cudaMemcpyDeviceToHost),
-        "reading the history");
-  return control_.save(history, kept_.max_value);
+  if (kept_.history == nullptr) return "{}";
+  std::string state = "{}";
+  if (control_.active()) {
+    tone::History history;
+    check(cudaDeviceSynchronize(), "waiting for the frames under way");
+    check(cudaMemcpy(&history, kept_.history, sizeof history, cudaMemcpyDeviceToHost),
+          "reading the history");
+    state = control_.save(history, kept_.max_value);
+  }
+  return excluded_ ? excluded_->with_surround(std::move(state)) : state;
 }
 
 void CurveChain::load(std::string_view state) {
-  if (!control_.active() || kept_.history == nullptr) return;
-  const tone::History history = control_.load(state, kept_.max_value);
-  check(cudaDeviceSynchronize(), "waiting for the frames under way");
-  upload(kept_.history, &history, sizeof history, "writing the history");
+  if (kept_.history == nullptr) return;
+  // The surround is parsed before anything changes, so that a state is taken whole or not at all.
+  const std::optional<surround::State> surround =
+      excluded_ ? excluded_->surround_in(state) : std::nullopt;
+  if (control_.active()) {
+    const tone::History history = control_.load(state, kept_.max_value);
+    check(cudaDeviceSynchronize(), "waiting for the frames under way");
+    upload(kept_.history, &history, sizeof history, "writing the history");
+  }
+  if (excluded_) excluded_->go_on(surround);
 }
 
 std::optional<CurveSum> CurveChain::curve_sum() const {

@@ -1,17 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "cuda/equalize/excluded_pixels.h"
 #include "src/equalize/equalize_chain.h"
 #include "src/equalize/tone/tone_control.h"
 
 /// Common parts of the GPU chains that compute curves.
 namespace equalux::cuda {
 
-/// Limits and history of a stream's curves, and the sums of its curves. History and sums are in
+/// Limits and history of a stream's curves, the sums of its curves, and the pixels that they leave
+/// out. History and sums are in
 /// device memory of the device that was current when the chain was configured. One thread at a
 /// time; functions that read or write them here wait for the frames in flight.
 class CurveChain : public EqualizeChain {
@@ -19,8 +22,8 @@ class CurveChain : public EqualizeChain {
   /// Changes parameters from the next frame on. Other bins and fixed curves wait for the frames in
   /// flight; other limits do not.
   void update(const EqualizeParams& params) override;
-  void reset() override { control_.reset(); }
-  /// Saves the history, including the frames in flight.
+  void reset() override;
+  /// Saves the history and the surround, including the frames in flight.
   [[nodiscard]] std::string save() const override;
   void load(std::string_view state) override;
   void collect_curves() final { collects_ = true; }
@@ -46,7 +49,8 @@ class CurveChain : public EqualizeChain {
   EqualizeParams params_;
   tone::Control control_;
   bool collects_ = false;
-  std::uint64_t collected_ = 0;  ///< frames whose curves are in the sums
+  std::uint64_t collected_ = 0;               ///< frames whose curves are in the sums
+  std::unique_ptr<ExcludedPixels> excluded_;  ///< null in chains in which all pixels count
 
  private:
   Kept kept_;  ///< null until configured

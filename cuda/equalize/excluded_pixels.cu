@@ -18,11 +18,16 @@ constexpr unsigned kMostReaders = 4096;  // blocks
 /// costs nothing more.
 constexpr unsigned kWarpWords = 8;
 
-/// Tells count_excluded_kernel() which pixels are excluded.
+/// Tells which pixels are excluded.
 struct Excluded {
   const std::uint32_t* outside;   ///< bits of the pixels outside the region, or null
   const SurroundState* surround;  ///< null where the surround counts
   int dark;                       ///< largest value of the surround that is left out
+
+  [[nodiscard]] __device__ bool surrounds() const {
+    return surround != nullptr && surround->marks_any != 0;
+  }
+  [[nodiscard]] __device__ bool any() const { return outside != nullptr || surrounds(); }
 };
 
 /// Returns bits of the 32 pixels from column `x` on that are in marked blocks. Blocks have 16
@@ -37,18 +42,13 @@ __device__ __forceinline__ std::uint32_t marked_pixels(const SurroundState& surr
   return (first & 0xFFFFU) | (second ? 0xFFFF0000U : 0);
 }
 
-/// Counts the excluded pixels of a frame by value. A warp tests kWarpWords words of 32 bits, then
-/// reads the pixels of words that have excluded ones: one word at a time, one pixel per lane. The
-/// block counts in shared memory and adds its counts to device memory at the end.
-__global__ void __launch_bounds__(kMaskThreads)
-    count_excluded_kernel(const __grid_constant__ PixelValues values,
-                          const __grid_constant__ Grid grid, const __grid_constant__ Excluded of,
-                          FusedState* state) {
-  const bool surrounds = of.surround != nullptr && of.surround->marks_any != 0;
-  if (of.outside == nullptr && !surrounds) return;
-  __shared__ std::uint32_t counts[256];
-  counts[threadIdx.x] = 0;
-  __syncthreads();
+/// Calls use(v, excluded) for 32 pixels at a time, some of which may be excluded; v is that of the
+/// lane's pixel, if it is excluded. A warp tests kWarpWords words of 32 bits, then reads the pixels
+/// of words that have excluded ones: one word at a time, one pixel per lane.
+template <typename Use>
+__device__ __forceinline__ void for_excluded(const PixelValues& values, const Grid& grid,
+                                             const Excluded& of, const Use& use) {
+  const bool surrounds = of.surrounds();
   const unsigned lane = threadIdx.x % kLanes;
   const unsigned row_words = (static_cast<unsigned>(grid.width) + 31) / 32;
   const unsigned words = row_words * static_cast<unsigned>(grid.height);
@@ -68,17 +68,89 @@ __global__ void __launch_bounds__(kMaskThreads)
       const bool is_around = (__shfl_sync(0xFFFFFFFFU, around, from) >> lane & 1) != 0;
       const int column = __shfl_sync(0xFFFFFFFFU, x, from) + static_cast<int>(lane);
       const int row = __shfl_sync(0xFFFFFFFFU, y, from);
-      if (column >= grid.width || !(is_outside || is_around)) continue;
-      const std::int32_t v = values(column, row);
-      if (is_outside || v <= of.dark) atomicAdd(&counts[v], 1U);
+      bool excluded = column < grid.width && (is_outside || is_around);
+      const std::int32_t v = excluded ? values(column, row) : 0;
+      excluded = excluded && (is_outside || v <= of.dark);
+      use(v, excluded);
     }
   }
+}
+
+/// Counts the excluded pixels of a frame of 8 bits by value. A block counts in shared memory and
+/// adds its counts to device memory at the end.
+__global__ void __launch_bounds__(kMaskThreads)
+    count_excluded_kernel(const __grid_constant__ PixelValues values,
+                          const __grid_constant__ Grid grid, const __grid_constant__ Excluded of,
+                          FusedState* state) {
+  if (!of.any()) return;
+  __shared__ std::uint32_t counts[256];
+  counts[threadIdx.x] = 0;
+  __syncthreads();
+  for_excluded(values, grid, of, [&](std::int32_t v, bool excluded) {
+    if (excluded) atomicAdd(&counts[v], 1U);
+  });
   __syncthreads();
   const std::uint32_t mine = counts[threadIdx.x];
   ExcludedCounts& excluded = state->excluded[state->frames & 1];
   if (mine != 0) atomicAdd(&excluded.counts[threadIdx.x], mine);
   const std::uint32_t sum = warp_sum(mine);
-  if (lane == 0 && sum != 0) atomicAdd(&excluded.total, sum);
+  if (threadIdx.x % kLanes == 0 && sum != 0) atomicAdd(&excluded.total, sum);
+}
+
+/// Counts the excluded pixels of a frame of more than 8 bits by v >> shift, and their sum behind
+/// the counts. Up to 12 bits a block counts in shared memory, else in device memory, where lanes
+/// with the same value add it once.
+template <bool kShared>
+__global__ void __launch_bounds__(kMaskThreads)
+    count_deep_excluded_kernel(const __grid_constant__ PixelValues values,
+                               const __grid_constant__ Grid grid,
+                               const __grid_constant__ Excluded of, std::uint32_t levels,
+                               std::uint32_t shift, std::uint32_t* counts) {
+  if (!of.any()) return;
+  std::uint32_t sum = 0;
+  if constexpr (kShared) {
+    __shared__ std::uint32_t own[kDeepSharedLevels];
+    for (std::uint32_t v = threadIdx.x; v < levels; v += kMaskThreads)
+      own[v] = 0;
+    __syncthreads();
+    for_excluded(values, grid, of, [&](std::int32_t v, bool excluded) {
+      if (!excluded) return;
+      atomicAdd(&own[static_cast<std::uint32_t>(v) >> shift], 1U);
+      ++sum;
+    });
+    __syncthreads();
+    for (std::uint32_t v = threadIdx.x; v < levels; v += kMaskThreads) {
+      if (const std::uint32_t count = own[v]; count != 0) atomicAdd(&counts[v], count);
+    }
+  } else {
+    for_excluded(values, grid, of, [&](std::int32_t v, bool excluded) {
+      const unsigned lanes = __ballot_sync(0xFFFFFFFFU, excluded);
+      if (!excluded) return;
+      ++sum;
+      const unsigned same = __match_any_sync(lanes, v);
+      if (__ffs(static_cast<int>(same)) - 1 != static_cast<int>(threadIdx.x % kLanes)) return;
+      atomicAdd(&counts[static_cast<std::uint32_t>(v) >> shift],
+                static_cast<std::uint32_t>(__popc(same)));
+    });
+    __syncwarp();
+  }
+  sum = warp_sum(sum);
+  if (threadIdx.x % kLanes == 0 && sum != 0) atomicAdd(&counts[levels], sum);
+}
+
+/// Subtracts the excluded pixels from a frame's counts, unless they are all of its `samples`, and
+/// clears them; one thread a value. Where the frame has several copies of its counts, the first one
+/// may wrap below 0, which their sum makes good.
+__global__ void __launch_bounds__(kMaskThreads)
+    leave_out_kernel(std::uint32_t* counts, std::uint32_t levels, std::uint32_t samples,
+                     std::uint32_t* excluded) {
+  const bool subtracts = excluded[levels] != samples;
+  const std::uint32_t v = blockIdx.x * kMaskThreads + threadIdx.x;
+  if (v >= levels) return;
+  const std::uint32_t less = excluded[v];
+  if (less == 0) return;
+  if (subtracts) counts[v] -= less;
+  excluded[v] = 0;
 }
 
 unsigned blocks_for(std::uint64_t warps) {
@@ -89,12 +161,22 @@ unsigned blocks_for(std::uint64_t warps) {
 
 }  // namespace
 
+/// A frame as the kernels that count see it.
+struct ExcludedPixels::Frame {
+  PixelValues values;
+  Excluded of;
+  unsigned blocks;
+
+  [[nodiscard]] bool excludes() const { return of.outside != nullptr || of.surround != nullptr; }
+};
+
 void ExcludedPixels::configure(const ImageDesc& desc, const YuvWeights& weights) {
   desc_ = desc;
   weights_ = weights;
+  counts_.reset();
   outside_ = upload_outside(params_.region);
-  surround_.configure(desc.width, desc.height, weights.luma_max);
-  if (params_.surround == Surround::ignore) surround_.allocate();
+  surround_.configure(desc.width, desc.height, weights.luma_max, traits(desc.format).depth);
+  allocate();
 }
 
 void ExcludedPixels::update(const EqualizeParams& params) {
@@ -102,9 +184,17 @@ void ExcludedPixels::update(const EqualizeParams& params) {
     if (params.region != params_.region) outside_ = upload_outside(params.region);
     // Forgets the surround: frames in between were not looked at.
     if (params.surround != params_.surround) surround_.reset();
-    if (params.surround == Surround::ignore) surround_.allocate();
   }
   params_ = params;
+  if (desc_.width != 0) allocate();
+}
+
+void ExcludedPixels::allocate() {
+  if (params_.surround == Surround::ignore) surround_.allocate();
+  if (!active() || counts_ || !has_deep_samples(desc_.format)) return;
+  const auto words = static_cast<std::size_t>(weights_.luma_max) + 2;
+  counts_ = allocate_device<std::uint32_t>(words);
+  fill_device(counts_.get(), 0, words * sizeof(std::uint32_t), "clearing the excluded pixels");
 }
 
 DevicePointer<std::uint32_t> ExcludedPixels::upload_outside(const std::string& region) const {
@@ -125,20 +215,45 @@ DevicePointer<std::uint32_t> ExcludedPixels::upload_outside(const std::string& r
   return memory;
 }
 
-void ExcludedPixels::enqueue(const ConstImageView& in, const FrameContext& context,
-                             FusedState* state, cudaStream_t stream) {
+ExcludedPixels::Frame ExcludedPixels::look(const ConstImageView& in, const FrameContext& context,
+                                           cudaStream_t stream) {
   const PixelValues values =
       pixel_values(in, weights_, context.field_order != FieldOrder::progressive);
   const bool surrounds = params_.surround == Surround::ignore;
   if (surrounds) surround_.follow(values, context.pts_ns, stream);
-  if (!surrounds && !outside_) return;
-  const Excluded of{outside_.get(), surrounds ? surround_.on_device() : nullptr,
-                    surround::dark_level(weights_.luma_max)};
   const std::uint64_t words = (static_cast<std::uint64_t>(desc_.width) + 31) / 32 *
                               static_cast<std::uint64_t>(desc_.height);
-  count_excluded_kernel<<<blocks_for((words + kWarpWords - 1) / kWarpWords), kMaskThreads, 0,
-                          stream>>>(values, surround_.grid(), of, state);
+  return {values,
+          {outside_.get(), surrounds ? surround_.on_device() : nullptr,
+           surround::dark_level(weights_.luma_max)},
+          blocks_for((words + kWarpWords - 1) / kWarpWords)};
+}
+
+void ExcludedPixels::enqueue(const ConstImageView& in, const FrameContext& context,
+                             FusedState* state, cudaStream_t stream) {
+  const Frame frame = look(in, context, stream);
+  if (!frame.excludes()) return;
+  count_excluded_kernel<<<frame.blocks, kMaskThreads, 0, stream>>>(frame.values, surround_.grid(),
+                                                                   frame.of, state);
   check(cudaGetLastError(), "counting the excluded pixels");
+}
+
+void ExcludedPixels::leave_out(const ConstImageView& in, const FrameContext& context,
+                               const DeepCount& count, cudaStream_t stream) {
+  const Frame frame = look(in, context, stream);
+  if (!frame.excludes()) return;
+  const auto kernel = count.levels <= kDeepSharedLevels ? count_deep_excluded_kernel<true>
+                                                        : count_deep_excluded_kernel<false>;
+  kernel<<<frame.blocks, kMaskThreads, 0, stream>>>(frame.values, surround_.grid(), frame.of,
+                                                    count.levels, count.shift, counts_.get());
+  check(cudaGetLastError(), "counting the excluded pixels");
+  const auto samples =
+      static_cast<std::uint32_t>(desc_.width) * static_cast<std::uint32_t>(desc_.height);
+  leave_out_kernel<<<(count.levels + kMaskThreads - 1) / kMaskThreads, kMaskThreads, 0, stream>>>(
+      count.counts, count.levels, samples, counts_.get());
+  check(cudaGetLastError(), "leaving out the excluded pixels");
+  check(cudaMemsetAsync(counts_.get() + count.levels, 0, sizeof(std::uint32_t), stream),
+        "clearing the sum of the excluded pixels");
 }
 
 }  // namespace equalux::cuda

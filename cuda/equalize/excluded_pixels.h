@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 #include <equalux/filter.h>
 
+#include "cuda/equalize/deep/deep_stages.h"
 #include "cuda/equalize/fused/fused_params.h"
 #include "cuda/equalize/surround_tracker.h"
 #include "cuda/runtime/handles.h"
@@ -24,8 +25,8 @@ class ExcludedPixels {
  public:
   explicit ExcludedPixels(const EqualizeParams& params) : params_(params) {}
 
-  /// Allocates for frames of `desc`, any 8-bit format. Throws where the region does not fit them,
-  /// and Error(unavailable).
+  /// Allocates for frames of `desc`, any format of whole numbers; `weights` are those of its depth.
+  /// Throws where the region does not fit the frames, and Error(unavailable).
   void configure(const ImageDesc& desc, const YuvWeights& weights);
   /// Takes another region or surround from the next frame on; another region waits for the frames
   /// in flight. Throws as configure(), and then keeps the settings it had.
@@ -50,15 +51,27 @@ class ExcludedPixels {
   /// fused kernel on the stream.
   void enqueue(const ConstImageView& in, const FrameContext& context, FusedState* state,
                cudaStream_t stream);
+  /// Enqueues the subtraction of a frame's excluded pixels, unless all are excluded, from the
+  /// counts of a frame of more than 8 bits, which deep_histogram() made.
+  void leave_out(const ConstImageView& in, const FrameContext& context, const DeepCount& count,
+                 cudaStream_t stream);
 
  private:
+  struct Frame;
   [[nodiscard]] DevicePointer<std::uint32_t> upload_outside(const std::string& region) const;
+  void allocate();
+  /// Follows the surround, and describes a frame for the kernels that count.
+  [[nodiscard]] Frame look(const ConstImageView& in, const FrameContext& context,
+                           cudaStream_t stream);
 
   EqualizeParams params_;
   ImageDesc desc_;
   YuvWeights weights_{};
   DevicePointer<std::uint32_t> outside_;  ///< one bit per pixel, rows of whole words; null = none
   SurroundTracker surround_;
+  /// More than 8 bits: a counter of excluded pixels for each value, and their sum. They are 0
+  /// between frames; null until pixels are excluded.
+  DevicePointer<std::uint32_t> counts_;
 };
 
 }  // namespace equalux::cuda

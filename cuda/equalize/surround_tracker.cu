@@ -20,7 +20,8 @@ constexpr int kFollowThreads = 2 * kMostSide;
 /// neighbouring pixels of a sample of its rows, and sums go over the warp.
 __global__ void __launch_bounds__(kCodeThreads)
     code_blocks_kernel(const __grid_constant__ PixelValues values,
-                       const __grid_constant__ Grid grid, int dark, std::uint8_t* codes) {
+                       const __grid_constant__ Grid grid, int dark, int bits_of_level,
+                       std::uint8_t* codes) {
   const int block = static_cast<int>((blockIdx.x * kCodeThreads + threadIdx.x) / kLanes);
   if (block >= grid.blocks()) return;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -34,7 +35,7 @@ __global__ void __launch_bounds__(kCodeThreads)
     const std::int32_t v = values(x, y);
     ++sums.pixels;
     sums.bright += v > dark ? 1 : 0;
-    sums.values += static_cast<std::uint32_t>(v);
+    sums.values += static_cast<std::uint32_t>(v >> bits_of_level);
   }
   sums = {warp_sum(sums.pixels), warp_sum(sums.bright), warp_sum(sums.values)};
   if (lane == 0) codes[block] = surround::block_code(sums);
@@ -234,9 +235,10 @@ __global__ void __launch_bounds__(kFollowThreads)
 
 }  // namespace
 
-void SurroundTracker::configure(int width, int height, int max_value) {
+void SurroundTracker::configure(int width, int height, int max_value, int depth) {
   grid_ = Grid::of(width, height);
   max_value_ = max_value;
+  bits_of_level_ = depth - 8;
   codes_.reset();
   state_.reset();
   reset();
@@ -259,9 +261,10 @@ void SurroundTracker::follow(const PixelValues& values, std::int64_t pts_ns, cud
   const std::uint32_t step = clock_.next(pts_ns);
   const unsigned threads = static_cast<unsigned>(grid_.blocks()) * kLanes;
   code_blocks_kernel<<<(threads + kCodeThreads - 1) / kCodeThreads, kCodeThreads, 0, stream>>>(
-      values, grid_, surround::dark_level(max_value_), codes_.get());
+      values, grid_, surround::dark_level(max_value_), bits_of_level_, codes_.get());
   follow_surround_kernel<<<1, kFollowThreads, 0, stream>>>(
-      grid_, surround::edge_rise(max_value_), step, fresh_, codes_.get(), state_.get());
+      grid_, surround::edge_rise(max_value_ >> bits_of_level_), step, fresh_, codes_.get(),
+      state_.get());
   check(cudaGetLastError(), "following the surround");
   fresh_ = false;
 }

@@ -36,9 +36,9 @@ struct SurroundState {
 /// time.
 class SurroundTracker {
  public:
-  /// Sets up for frames of this size and values from 0 to `max_value`; forgets the frames seen so
-  /// far.
-  void configure(int width, int height, int max_value);
+  /// Sets up for frames of this size and values from 0 to `max_value`, codes of `depth` bits;
+  /// forgets the frames seen so far.
+  void configure(int width, int height, int max_value, int depth);
   void reset();
   /// Allocates device memory, unless there is some since configure(). Throws Error(unavailable).
   void allocate();
@@ -59,6 +59,7 @@ class SurroundTracker {
  private:
   surround::Grid grid_;
   int max_value_ = 255;
+  int bits_of_level_ = 0;  ///< of a code, below its level of 8 bits
   bool fresh_ = true;
   surround::Clock clock_;
   DevicePointer<std::uint8_t> codes_;  ///< of the grid's blocks

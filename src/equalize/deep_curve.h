@@ -56,17 +56,6 @@ EQUALUX_HD std::uint16_t deep_word(const DeepSamples& form, std::int32_t code) {
   return static_cast<std::uint16_t>(code << form.shift);
 }
 
-/// value_above_luma() for more than 8 bits. u and w are Cb and Cr less the middle; at depth 16 the
-/// products need 64 bits, up to 12 bits `Wide` may be std::int32_t.
-template <typename Wide = std::int64_t>
-EQUALUX_HD std::int32_t deep_value_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
-  const Wide red = Wide{k.red_w} * w;
-  const Wide green = -Wide{k.green_u} * u - Wide{k.green_w} * w;
-  const Wide blue = Wide{k.blue_u} * u;
-  const Wide most = red > green ? (red > blue ? red : blue) : (green > blue ? green : blue);
-  return static_cast<std::int32_t>((most + 32768) >> 16);
-}
-
 /// W(v) = round(M T(v) 2^14), halves up; `cdf` is the cumulative histogram up to the bin of v. At
 /// most 2^31 pixels and 16 bits keep the dividend below 2^63.
 EQUALUX_HD std::uint32_t deep_curve_level(const CurveScale& scale, std::uint64_t cdf,

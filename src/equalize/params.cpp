@@ -87,10 +87,6 @@ void check_counting(Clauses& broken, const EqualizeParams& params, const ImageDe
   }
   const std::vector<std::string> clauses = region_violations(params.region, desc);
   broken.insert(broken.end(), clauses.begin(), clauses.end());
-  if (desc == nullptr || !has_deep_samples(desc->format)) return;
-  broken.push_back(std::string(params.region.empty() ? "surround is ignore" : "region is set") +
-                   " for frames of " + std::string(to_string(desc->format)) +
-                   ", must be left out or the format one of 8 bits a sample");
 }
 
 /// Checks that variants of the staged chain are not set for the fused one. Those that the backend

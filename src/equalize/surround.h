@@ -54,7 +54,7 @@ EQUALUX_HD int edge_rise(int max_value) {
 struct BlockSums {
   std::uint32_t pixels = 0;
   std::uint32_t bright = 0;  ///< pixels above dark_level()
-  std::uint32_t values = 0;  ///< sum of all values
+  std::uint32_t values = 0;  ///< sum of all values, as levels of 8 bits
 };
 
 /// Code of a block: its mean value, at most kMostMean, and a flag above it for dark blocks. One

@@ -57,6 +57,17 @@ EQUALUX_HD std::int32_t value_above_luma(const YuvWeights& k, std::int32_t cb, s
   return (most + 32768) >> 16;
 }
 
+/// value_above_luma() for more than 8 bits. u and w are Cb and Cr less the middle; at depth 16 the
+/// products need 64 bits, up to 12 bits `Wide` may be std::int32_t.
+template <typename Wide = std::int64_t>
+EQUALUX_HD std::int32_t deep_value_above_luma(const YuvWeights& k, std::int32_t u, std::int32_t w) {
+  const Wide red = Wide{k.red_w} * w;
+  const Wide green = -Wide{k.green_u} * u - Wide{k.green_w} * w;
+  const Wide blue = Wide{k.blue_u} * u;
+  const Wide most = red > green ? (red > blue ? red : blue) : (green > blue ? green : blue);
+  return static_cast<std::int32_t>((most + 32768) >> 16);
+}
+
 /// Value channel of a YCbCr sample, 0 to M.
 EQUALUX_HD std::int32_t yuv_value(const YuvWeights& k, std::int32_t luma, std::int32_t above) {
   const std::int32_t v = luma - k.luma_offset + above;

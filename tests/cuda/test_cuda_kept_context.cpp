@@ -44,7 +44,7 @@ class Driver {
 class KeptContext : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!has_cuda_device()) GTEST_SKIP() << "no CUDA device";
+    if (!has_cuda_device(Devices::all)) GTEST_SKIP() << "no CUDA device";
   }
 
   /// Calls everything that a filter for hosts has; `kept()` is true while the context is the same.

@@ -251,11 +251,11 @@ TEST(Fractions, AChainHandsThemOnWhereTheNextFilterTakesThem) {
               ElementsAre(F::nv12, F::nv12, F::nv12));
   EXPECT_THAT(formats({"denoise", "clahe"}, F::nv12), ElementsAre(F::nv12, F::nv12));
   EXPECT_THAT(formats({"denoise"}, F::nv12), ElementsAre(F::nv12));
-  // Those who count but a part of the frame, and lightness, take 8 bits alone.
+  // Where only a part of the frame counts, too; lightness and the staged chain take 8 bits alone.
   EXPECT_THAT(formats({"denoise", "equalize:surround=ignore"}, F::nv12),
-              ElementsAre(F::nv12, F::nv12));
-  EXPECT_THAT(formats({"denoise", "equalize:region=10%,10%,50%,50%"}, F::bgr),
-              ElementsAre(F::bgr, F::bgr));
+              ElementsAre(F::p012_le, F::nv12));
+  EXPECT_THAT(formats({"denoise", "equalize:region=10%,10%,50%,50%"}, F::i420),
+              ElementsAre(F::i420_12le, F::i420));
   EXPECT_THAT(formats({"denoise", "equalize:space=lightness"}, F::bgr),
               ElementsAre(F::bgr, F::bgr));
   EXPECT_THAT(formats({"denoise", "equalize:chain=staged"}, F::bgr), ElementsAre(F::bgr, F::bgr));

@@ -5,6 +5,7 @@
 #include <equalux/image.h>
 
 #include "src/cpu/equalize/surround_tracker.h"
+#include "src/equalize/deep_curve.h"
 #include "src/equalize/surround.h"
 #include "tests/support/media/surround_frames.h"
 #include "tests/support/media/test_images.h"
@@ -15,6 +16,7 @@ namespace equalux::test {
 inline constexpr std::int64_t kFrameNs = 33'333'333;
 
 inline YuvWeights weights_of(const ImageDesc& desc) {
+  if (has_deep_samples(desc.format)) return deep_samples(desc).weights;
   if (traits(desc.format).model == ColorModel::yuv) return yuv_weights(desc.matrix, desc.range);
   return {0, 255, 0, 0, 0, 0};
 }
@@ -23,7 +25,7 @@ inline YuvWeights weights_of(const ImageDesc& desc) {
 class Seen {
  public:
   explicit Seen(const ImageDesc& desc) : desc_(desc), weights_(weights_of(desc)) {
-    tracker_.configure(desc.width, desc.height, weights_.luma_max);
+    tracker_.configure(desc.width, desc.height, weights_.luma_max, traits(desc.format).depth);
   }
 
   void see(const ConstImageView& frame) {

@@ -52,7 +52,7 @@ EqualizeParams leaving_out(const std::string& region, Surround surround, double 
 TEST_F(CudaExcluded, EveryFormatRangeAndFieldOrder) {
   for (int f = 0; f < kPixelFormatCount; ++f) {
     const auto format = static_cast<PixelFormat>(f);
-    if (!has_byte_samples(format)) continue;
+    if (traits(format).model == ColorModel::real) continue;
     for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
       for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
         SCOPED_TRACE(to_string(format));
@@ -68,22 +68,24 @@ TEST_F(CudaExcluded, EveryFormatRangeAndFieldOrder) {
 }
 
 TEST_F(CudaExcluded, LongStreamsRestoredUpdatedAndReset) {
-  for (const double temporal_ms : {0.0, 1000.0}) {
-    Pair pair(leaving_out("", Surround::ignore, temporal_ms), {PixelFormat::bgr, 641, 361},
-              stream_of());
-    pair.expect_same(230);
-    pair.restore(leaving_out("", Surround::ignore, temporal_ms));
-    pair.expect_same(70);
-    pair.update(leaving_out("100,100,300,200", Surround::ignore, temporal_ms));
-    pair.expect_same(20);
-    pair.update(leaving_out("", Surround::keep, temporal_ms));
-    pair.expect_same(5);
-    pair.update(leaving_out("20%,0,50%,100%", Surround::keep, temporal_ms));
-    pair.expect_same(5);
-    pair.update(leaving_out("", Surround::ignore, temporal_ms));
-    pair.expect_same(60);
-    pair.reset();
-    pair.expect_same(40);
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::p010_10le}) {
+    for (const double temporal_ms : {0.0, 1000.0}) {
+      SCOPED_TRACE(to_string(format));
+      Pair pair(leaving_out("", Surround::ignore, temporal_ms), {format, 641, 361}, stream_of());
+      pair.expect_same(230);
+      pair.restore(leaving_out("", Surround::ignore, temporal_ms));
+      pair.expect_same(70);
+      pair.update(leaving_out("100,100,300,200", Surround::ignore, temporal_ms));
+      pair.expect_same(20);
+      pair.update(leaving_out("", Surround::keep, temporal_ms));
+      pair.expect_same(5);
+      pair.update(leaving_out("20%,0,50%,100%", Surround::keep, temporal_ms));
+      pair.expect_same(5);
+      pair.update(leaving_out("", Surround::ignore, temporal_ms));
+      pair.expect_same(60);
+      pair.reset();
+      pair.expect_same(40);
+    }
   }
 }
 
@@ -96,7 +98,8 @@ TEST_F(CudaExcluded, MasksAndRegionsWithoutAPixel) {
     for (int i = 0; i < 333 * 219; ++i)
       file.put(static_cast<char>(i % every == every - 1 ? 255 : 0));
     file.close();
-    for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::nv12, PixelFormat::xrgb}) {
+    for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::nv12, PixelFormat::xrgb,
+                                     PixelFormat::gray16_le, PixelFormat::i420_10le}) {
       Pair(leaving_out(path, Surround::keep), {format, 333, 219}, stream_of()).expect_same(12);
       Pair(leaving_out(path, Surround::ignore, 500), {format, 333, 219}, stream_of())
           .expect_same(12);
@@ -104,12 +107,15 @@ TEST_F(CudaExcluded, MasksAndRegionsWithoutAPixel) {
   }
 }
 
+/// Formats of whole numbers come before those of floats.
+constexpr unsigned kIntegerFormats = static_cast<unsigned>(PixelFormat::grayf32);
+
 /// Frames of one size after another, whatever they lie on; large ones have larger blocks.
 TEST_F(CudaExcluded, RandomSizesLayoutsScalersAndBins) {
   std::mt19937 random(5);
   for (int i = 0; i < 120; ++i) {
     SCOPED_TRACE(i);
-    const auto format = static_cast<PixelFormat>(random() % 17);
+    const auto format = static_cast<PixelFormat>(random() % kIntegerFormats);
     const int width = 1 + static_cast<int>(random() % 500);
     const int height = 1 + static_cast<int>(random() % 300);
     EqualizeParams params = leaving_out("", random() % 3 == 0 ? Surround::keep : Surround::ignore,

@@ -6,8 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/cpu/equalize/deep/deep_chain.h"
 #include "src/cpu/equalize/fused/fused_chain.h"
 #include "src/equalize/region.h"
+#include "tests/equalize/deep/deep_reference.h"
 #include "tests/equalize/reference.h"
 #include "tests/support/filter_changes.h"
 #include "tests/support/media/test_images.h"
@@ -102,6 +104,67 @@ TEST(Region, EveryFormatTargetAndFieldOrderCountsExactlyThePixelsInside) {
   }
 }
 
+/// The same of frames of more than 8 bits, by each of `targets`.
+void expect_exact_deep(const EqualizeParams& params, const ImageDesc& desc,
+                       const std::vector<DeepRows>& targets, int padding, FieldOrder order,
+                       const std::function<bool(int, int)>& inside) {
+  SCOPED_TRACE(std::string(to_string(desc.format)) + " " + params.region + " in " +
+               std::to_string(desc.width) + "x" + std::to_string(desc.height));
+  PaddedImage in(desc, padding, padding % 2 != 0, padding % 5);
+  PaddedImage out(desc, padding);
+  PaddedImage expected(desc);
+  test::fill(in.view(), Content::natural, 3);
+  test::reference_equalize_deep(params, in.view(), expected.view(),
+                                order != FieldOrder::progressive,
+                                [&](int x, int y, int) { return inside(x, y); });
+  RowExecutor two(2);
+  FrameContext context;
+  context.field_order = order;
+  for (const DeepRows& loops : targets) {
+    DeepChain chain(params, two, loops);
+    chain.configure(desc);
+    for (int frame = 0; frame < 2; ++frame) {
+      test::fill(out.view(), Content::noise, 9);
+      chain.process(in.view(), out.view(), context);
+      EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U) << loops.target;
+    }
+  }
+  EXPECT_TRUE(in.padding_intact());
+}
+
+TEST(Region, EveryFormatOfMoreThan8BitsCountsExactlyThePixelsInside) {
+  for (const PixelFormat format : test::deep_formats()) {
+    for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
+      for (const Box& box : {Box{5, 3, 60, 29}, Box{64, 10, 133, 36}, Box{131, 34, 133, 37}}) {
+        expect_exact_deep(of_region(box.text()), {format, 133, 37}, all_deep_rows(),
+                          static_cast<int>(format) % 7, order,
+                          [&](int x, int y) { return box.has(x, y); });
+      }
+    }
+  }
+}
+
+TEST(Region, MoreThan8BitsOfEverySizeScalerBinCountAndMask) {
+  const test::TempFolder folder;
+  for (const PixelFormat format :
+       {PixelFormat::p010_10le, PixelFormat::i420_12le, PixelFormat::rgb48_le}) {
+    expect_exact_deep(of_region(write_mask(folder, 133, 37)), {format, 133, 37}, {deep_rows()}, 1,
+                      FieldOrder::bottom_first, in_mask);
+    for (const auto& [width, height] : {std::pair(1, 1), {1, 9}, {9, 1}, {3, 7}, {700, 3}}) {
+      for (const Scaler scaler : {Scaler::max_abs, Scaler::min_max, Scaler::min_max_nonzero}) {
+        for (const int bins : {0, 77}) {
+          const Box box{width / 3, height / 2, width, height};
+          EqualizeParams params = of_region(box.text());
+          params.scaler = scaler;
+          params.bins = bins;
+          expect_exact_deep(params, {format, width, height}, {deep_rows()}, 3,
+                            FieldOrder::progressive, [&](int x, int y) { return box.has(x, y); });
+        }
+      }
+    }
+  }
+}
+
 TEST(Region, EverySizeScalerAndBinCount) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::nv12, PixelFormat::yuy2}) {
     for (const auto& [width, height] :
@@ -134,8 +197,11 @@ TEST(Region, BlackMasksLeaveTheWholeFrame) {
   const test::TempFolder folder;
   const std::string path = folder / "black.pgm";
   std::ofstream(path, std::ios::binary) << "P5 4 2 1\n" << std::string(8, '\0');
+  const auto all = [](int, int) { return true; };
   expect_exact(of_region(path), {PixelFormat::bgr, 4, 2}, fused_rows(), 0, FieldOrder::progressive,
-               [](int, int) { return true; });
+               all);
+  expect_exact_deep(of_region(path), {PixelFormat::p010_10le, 4, 2}, {deep_rows()}, 0,
+                    FieldOrder::progressive, all);
 }
 
 TEST(Region, PerCentAreOfTheFrameAndTileIt) {
@@ -157,8 +223,22 @@ TEST(Region, IsCutToTheFrame) {
                FieldOrder::progressive, [](int x, int y) { return x >= 60 && y >= 20; });
 }
 
-TEST(Region, ChangesWhileFramesGoBy) {
-  const ImageDesc desc{PixelFormat::i420, 96, 40};
+/// Equalizes by the definition of the format's depth, with the pixels of a box counted.
+void equalize_inside(const ConstImageView& in, const ImageView& out, const Box& box) {
+  const auto counted = [&](int x, int y, int) { return box.has(x, y); };
+  if (has_deep_samples(in.desc.format))
+    return test::reference_equalize_deep({}, in, out, false, counted);
+  test::reference_equalize({}, in, out, false, counted);
+}
+
+class RegionOf : public testing::TestWithParam<PixelFormat> {};
+
+INSTANTIATE_TEST_SUITE_P(Depths, RegionOf,
+                         testing::Values(PixelFormat::i420, PixelFormat::i420_10le),
+                         [](const auto& of) { return std::string(to_string(of.param)); });
+
+TEST_P(RegionOf, ChangesWhileFramesGoBy) {
+  const ImageDesc desc{GetParam(), 96, 40};
   Image in(desc);
   Image out(desc);
   Image expected(desc);
@@ -170,13 +250,12 @@ TEST(Region, ChangesWhileFramesGoBy) {
   for (const Box& box : {Box{0, 0, 40, 20}, Box{50, 7, 96, 40}}) {
     ASSERT_TRUE(retune(*filter, of_region(box.text())));
     filter->submit(in.view(), out.view(), context);
-    test::reference_equalize({}, in.view(), expected.view(), false,
-                             [&](int x, int y, int) { return box.has(x, y); });
+    equalize_inside(in.view(), expected.view(), box);
     EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U);
   }
   ASSERT_TRUE(retune(*filter, EqualizeParams{}));
   filter->submit(in.view(), out.view(), context);
-  test::reference_equalize({}, in.view(), expected.view());
+  equalize_inside(in.view(), expected.view(), {0, 0, 96, 40});
   EXPECT_EQ(test::count_differences(expected.view(), out.view()), 0U);
 }
 
@@ -185,30 +264,35 @@ TEST(Region, CurvesWithLimitsAreThoseOfTheRegion) {
   EqualizeParams params;
   params.clip_limit = 2;
   params.temporal_ms = 500;
-  const ImageDesc whole{PixelFormat::bgr, 90, 60};
-  const ImageDesc part{PixelFormat::bgr, 40, 60};
-  const auto of_part = make_cpu_filter(params, {1});
-  params.region = "50,0,40,60";
-  const auto of_whole = make_cpu_filter(params, {1});
-  of_part->configure(part);
-  of_whole->configure(whole);
-  Image in(whole);
-  Image out(whole);
-  Image expected(part);
-  FrameContext context;
-  for (int frame = 0; frame < 12; ++frame) {
-    test::fill(in.view(), frame < 6 ? Content::natural : Content::ramp,
-               static_cast<std::uint32_t>(frame));
-    context.pts_ns = frame * 40'000'000LL;
-    of_whole->submit(in.view(), out.view(), context);
-    ConstImageView right = in.view();
-    right.desc = part;
-    right.data[0] += 50 * 3;
-    of_part->submit(right, expected.view(), context);
-    ConstImageView got = out.view();
-    got.desc = part;
-    got.data[0] += 50 * 3;
-    ASSERT_EQ(test::count_differences(expected.view(), got), 0U) << "frame " << frame;
+  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::rgb48_le}) {
+    SCOPED_TRACE(to_string(format));
+    const ImageDesc whole{format, 90, 60};
+    const ImageDesc part{format, 40, 60};
+    const auto of_part = make_cpu_filter(params, {1});
+    EqualizeParams inside = params;
+    inside.region = "50,0,40,60";
+    const auto of_whole = make_cpu_filter(inside, {1});
+    of_part->configure(part);
+    of_whole->configure(whole);
+    Image in(whole);
+    Image out(whole);
+    Image expected(part);
+    FrameContext context;
+    const int right = 50 * traits(format).step[0];
+    for (int frame = 0; frame < 12; ++frame) {
+      test::fill(in.view(), frame < 6 ? Content::natural : Content::ramp,
+                 static_cast<std::uint32_t>(frame));
+      context.pts_ns = frame * 40'000'000LL;
+      of_whole->submit(in.view(), out.view(), context);
+      ConstImageView source = in.view();
+      source.desc = part;
+      source.data[0] += right;
+      of_part->submit(source, expected.view(), context);
+      ConstImageView got = out.view();
+      got.desc = part;
+      got.data[0] += right;
+      ASSERT_EQ(test::count_differences(expected.view(), got), 0U) << "frame " << frame;
+    }
   }
 }
 
@@ -222,8 +306,6 @@ TEST(Region, MistakesAreNamed) {
   EXPECT_THAT(error_of(of_region("64,0,5,5"), desc), HasSubstr("the frame's 64x48"));
   EXPECT_THAT(error_of(of_region("0,0,0.1%,5"), desc), HasSubstr("must have a pixel"));
   EXPECT_THAT(error_of(of_region("no.pgm"), desc), HasSubstr("no.pgm cannot be opened"));
-  EXPECT_THAT(error_of(of_region("1,2,3,4"), {PixelFormat::i420_10le, 64, 48}),
-              HasSubstr("region is set for frames of i420_10le, must be left out"));
   EqualizeParams staged = of_region("1,2,3,4");
   staged.chain = Chain::staged;
   EXPECT_THAT(error_of(staged, desc), HasSubstr("must be fused with region or surround"));

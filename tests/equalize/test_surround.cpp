@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/equalize/deep/deep_reference.h"
 #include "tests/equalize/reference.h"
 #include "tests/equalize/seen_surround.h"
 #include "tests/support/long_counts.h"
@@ -48,7 +49,7 @@ TEST(Surround, ExcludedShareIsTheTruthWithin3PerCent) {
 TEST(Surround, IsTheSameInEveryFormat) {
   for (int f = 0; f < kPixelFormatCount; ++f) {
     const auto format = static_cast<PixelFormat>(f);
-    if (!has_byte_samples(format)) continue;
+    if (traits(format).model == ColorModel::real) continue;
     for (const ColorRange range : {ColorRange::limited, ColorRange::full}) {
       const ImageDesc desc{format, 640, 480, ColorMatrix::bt601, range};
       SCOPED_TRACE(to_string(format));
@@ -119,7 +120,9 @@ TEST(Surround, FramesEqualTheDefinition) {
   params.surround = Surround::ignore;
   for (const PixelFormat format :
        {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::xrgb, PixelFormat::nv12,
-        PixelFormat::i420, PixelFormat::uyvy, PixelFormat::y42b, PixelFormat::y444}) {
+        PixelFormat::i420, PixelFormat::uyvy, PixelFormat::y42b, PixelFormat::y444,
+        PixelFormat::gray16_le, PixelFormat::p010_10le, PixelFormat::i422_12le,
+        PixelFormat::rgb48_le}) {
     for (const std::string region : {"", "37,11,301,170"}) {
       const ImageDesc desc{format, 403, 261};
       SCOPED_TRACE(to_string(format));
@@ -133,11 +136,15 @@ TEST(Surround, FramesEqualTheDefinition) {
       for (int i = 0; i < 6; ++i) {
         if (i == 3) test::close(frame.view(), Opening::octagon, true);
         seen.see(frame.view());
-        test::reference_equalize(
-            {}, frame.view(), expected.view(), false, [&](int x, int y, int v) {
-              const bool inside = region.empty() || (x >= 37 && x < 338 && y >= 11 && y < 181);
-              return inside && !seen.excludes(x, y, v);
-            });
+        const auto counted = [&](int x, int y, int v) {
+          const bool inside = region.empty() || (x >= 37 && x < 338 && y >= 11 && y < 181);
+          return inside && !seen.excludes(x, y, v);
+        };
+        if (has_deep_samples(format)) {
+          test::reference_equalize_deep({}, frame.view(), expected.view(), false, counted);
+        } else {
+          test::reference_equalize({}, frame.view(), expected.view(), false, counted);
+        }
         FrameContext context;
         context.pts_ns = i * kFrameNs;
         filter->submit(frame.view(), out.view(), context);

@@ -17,6 +17,7 @@ void DeepChain::configure(const ImageDesc& desc) {
   device_ = deep_device();
   frame_ = deep_frame_of(desc, deep_samples(desc, params_.space));
 
+  excluded_->configure(desc, frame_.form.weights);
   const auto levels = static_cast<std::uint32_t>(frame_.form.weights.luma_max) + 1;
   const std::uint32_t copies = levels <= kDeepSharedLevels ? 1 : kDeepCopies;
 
@@ -86,8 +87,16 @@ void DeepChain::upload_curve() {
   upload(tables_.curve, curve.data(), curve.size() * sizeof(std::uint32_t), "uploading the curve");
 }
 
-void DeepChain::make_curve(const DeepFrame& frame, const FrameContext& context,
-                           cudaStream_t stream) {
+void DeepChain::count_frame(const ConstImageView& in, const DeepFrame& frame,
+                            const DeepCount& count, const FrameContext& context,
+                            cudaStream_t stream) {
+  deep_histogram(frame, count, device_, stream);
+  if (excluded_->active()) excluded_->leave_out(in, context, count, stream);
+  context.mark("histogram");
+}
+
+void DeepChain::make_curve(const ConstImageView& in, const DeepFrame& frame,
+                           const FrameContext& context, cudaStream_t stream) {
   unsigned long long* sums = collects_ ? curve_sums_.get() : nullptr;
   collected_ += collects_ ? 1 : 0;
   saturates_ = recolours_ = false;
@@ -96,16 +105,14 @@ void DeepChain::make_curve(const DeepFrame& frame, const FrameContext& context,
     const bool of_luma = params_.space == Space::luma;
     (of_luma ? recolours_ : saturates_) =
         frame_.sampling != Sampling::gray && saturation::changes(tone.saturation);
-    deep_histogram(frame, counted_coarse_levels(tables_, frame_.form, tone), device_, stream);
-    context.mark("histogram");
+    count_frame(in, frame, counted_coarse_levels(tables_, frame_.form, tone), context, stream);
     deep_shaped_curve(tables_, frame, tone, of_luma ? FactorsBy::results : FactorsBy::values, sums,
                       device_, stream);
   } else {
     DeepTables tables = tables_;
     // Blocks with all counters in shared memory need no copies of the histogram in device memory.
     if (tables.wide_counters && reads_pixel_strips(frame)) tables.copies = 1;
-    deep_histogram(frame, counted_values(tables), device_, stream);
-    context.mark("histogram");
+    count_frame(in, frame, counted_values(tables), context, stream);
     deep_curve(tables, params_.scaler, frame_.form, sums, device_, stream);
   }
   context.mark("curve");
@@ -131,7 +138,7 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
   const auto stream = static_cast<cudaStream_t>(context.stream);
   DeepFrame frame = frame_of(in, out, context);
   if (rounds_) frame.rounding = rounding_to(out, context.dither);
-  if (!params_.curve) make_curve(frame, context, stream);
+  if (!params_.curve) make_curve(in, frame, context, stream);
   if (params_.curve || !recolours_) {
     deep_apply(frame, tables_, saturates_ && !params_.curve, device_, stream);
     return context.mark("apply");

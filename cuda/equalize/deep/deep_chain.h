@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include <cuda_runtime_api.h>
@@ -19,7 +20,9 @@ namespace equalux::cuda {
 /// thread at a time.
 class DeepChain final : public CurveChain {
  public:
-  explicit DeepChain(const EqualizeParams& params) : CurveChain(params) {}
+  explicit DeepChain(const EqualizeParams& params) : CurveChain(params) {
+    excluded_ = std::make_unique<ExcludedPixels>(params);
+  }
 
   void round_to(std::optional<PixelFormat> format) override { rounds_ = format.has_value(); }
   /// Allocates for frames of `desc`, any format with has_deep_samples(). Throws Error(unavailable).
@@ -37,7 +40,11 @@ class DeepChain final : public CurveChain {
                                    const FrameContext& context) const;
   [[nodiscard]] DeepRounding rounding_to(const ImageView& out, Dither dither) const;
   /// Counts the frame and computes its curve.
-  void make_curve(const DeepFrame& frame, const FrameContext& context, cudaStream_t stream);
+  void make_curve(const ConstImageView& in, const DeepFrame& frame, const FrameContext& context,
+                  cudaStream_t stream);
+  /// Counts the frame, less its excluded pixels.
+  void count_frame(const ConstImageView& in, const DeepFrame& frame, const DeepCount& count,
+                   const FrameContext& context, cudaStream_t stream);
   void upload_bins() override;
   void upload_curve() override;
 

@@ -210,7 +210,7 @@ void FusedChain::configure(const ImageDesc& desc) {
 
   state_ = allocate_device<FusedState>(1);
   fill_device(state_.get(), 0, sizeof(FusedState), "clearing the histograms");
-  excluded_.configure(desc, frame_.weights);
+  excluded_->configure(desc, frame_.weights);
   frame_.state = state_.get();
   colours_.configure(desc);
   if (params_.space == Space::luma && params_.saturation != 1) colours_.prepare();
@@ -235,23 +235,14 @@ void FusedChain::upload_curve() {
 }
 
 void FusedChain::update(const EqualizeParams& params) {
-  excluded_.update(params);
-  frame_.scaler = params.scaler;
   if (params.space == Space::luma && params.saturation != 1) colours_.prepare();
   CurveChain::update(params);
-}
-
-std::string FusedChain::save() const {
-  return state_ ? excluded_.with_surround(CurveChain::save()) : "{}";
+  frame_.scaler = params.scaler;
 }
 
 void FusedChain::load(std::string_view state) {
-  if (!state_) return;
-  // Read before anything changes, so that a state is taken whole or not at all.
-  const std::optional<surround::State> surround = excluded_.surround_in(state);
   CurveChain::load(state);
   ahead_of_.reset();
-  excluded_.go_on(surround);
 }
 
 /// Makes the curve ahead of a frame, unless the frame before it has done so with the same limits.
@@ -376,8 +367,8 @@ void FusedChain::enqueue(const ConstImageView& in, const ImageView& out,
   p.collects_curve = collects_ && !p.fixed_curve;
   collected_ += p.collects_curve ? 1 : 0;
   look_ahead(p.tone, stream);
-  p.excludes = excluded_.active();
-  if (p.excludes) excluded_.enqueue(in, context, state_.get(), stream);
+  p.excludes = excluded_->active();
+  if (p.excludes) excluded_->enqueue(in, context, state_.get(), stream);
   start(launch, grid, p, stream);
 }
 

@@ -10,7 +10,6 @@
 #include <equalux/filter.h>
 
 #include "cuda/equalize/curve_chain.h"
-#include "cuda/equalize/excluded_pixels.h"
 #include "cuda/equalize/fused/fused_kernels.h"
 #include "cuda/equalize/fused/fused_params.h"
 #include "cuda/equalize/saturation_pass.h"
@@ -23,7 +22,9 @@ namespace equalux::cuda {
 class FusedChain final : public CurveChain {
  public:
   explicit FusedChain(const EqualizeParams& params, Launches launches = Launches::overlapping)
-      : CurveChain(params), excluded_(params), launches_(launches) {}
+      : CurveChain(params), launches_(launches) {
+    excluded_ = std::make_unique<ExcludedPixels>(params);
+  }
   ~FusedChain() override;
 
   /// Allocates device memory for frames of `desc`, of any 8-bit format. Waits for all work on the
@@ -44,11 +45,6 @@ class FusedChain final : public CurveChain {
                 const FrameContext& context);
 
   void update(const EqualizeParams& params) override;
-  void reset() override {
-    excluded_.reset();
-    CurveChain::reset();
-  }
-  [[nodiscard]] std::string save() const override;
   void load(std::string_view state) override;
 
  private:
@@ -93,7 +89,6 @@ class FusedChain final : public CurveChain {
   void look_ahead(const tone::Frame& tone, cudaStream_t stream);
   void upload_curve() override;
 
-  ExcludedPixels excluded_;
   SaturationPass colours_;  ///< saturation of frames whose curve is that of luma
   Launches launches_;
   ImageDesc desc_;

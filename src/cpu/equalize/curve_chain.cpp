@@ -1,5 +1,7 @@
 #include "src/cpu/equalize/curve_chain.h"
 
+#include <utility>
+
 namespace equalux {
 
 void CurveChain::start_curves(int max_value) {
@@ -16,6 +18,7 @@ void CurveChain::set_bins() {
 }
 
 void CurveChain::update(const EqualizeParams& params) {
+  if (excluded_) excluded_->update(params);
   control_.update(params);
   params_ = params;
   if (max_value_ == 0) return;
@@ -25,13 +28,22 @@ void CurveChain::update(const EqualizeParams& params) {
   fix_curve();
 }
 
+void CurveChain::reset() {
+  if (excluded_) excluded_->reset();
+  control_.reset();
+}
+
 std::string CurveChain::save() const {
-  return control_.active() ? control_.save(curves_.history(), max_value_) : "{}";
+  std::string state = control_.active() ? control_.save(curves_.history(), max_value_) : "{}";
+  return excluded_ ? excluded_->with_surround(std::move(state)) : state;
 }
 
 void CurveChain::load(std::string_view state) {
-  if (!control_.active()) return;
-  curves_.set_history(control_.load(state, max_value_));
+  // The surround is parsed before anything changes, so that a state is taken whole or not at all.
+  const std::optional<surround::State> surround =
+      excluded_ ? excluded_->surround_in(state) : std::nullopt;
+  if (control_.active()) curves_.set_history(control_.load(state, max_value_));
+  if (excluded_) excluded_->go_on(surround);
 }
 
 }  // namespace equalux

@@ -1,22 +1,25 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "src/cpu/equalize/curve_collector.h"
 #include "src/cpu/equalize/curve_maker.h"
+#include "src/cpu/equalize/excluded_pixels.h"
 #include "src/equalize/equalize_chain.h"
 #include "src/equalize/tone/tone_control.h"
 
 /// Common part of the CPU's chains that make curves.
 namespace equalux {
 
-/// Limits, history and sum of a stream's curves. One thread at a time.
+/// Limits, history and sum of a stream's curves, and the pixels that they leave out. One thread at
+/// a time.
 class CurveChain : public EqualizeChain {
  public:
   void update(const EqualizeParams& params) override;
-  void reset() override { control_.reset(); }
+  void reset() override;
   [[nodiscard]] std::string save() const override;
   void load(std::string_view state) override;
   void collect_curves() final { collector_.start(); }
@@ -37,6 +40,7 @@ class CurveChain : public EqualizeChain {
   tone::Control control_;
   CurveMaker curves_;
   CurveCollector collector_;
+  std::unique_ptr<ExcludedPixels> excluded_;  // null in chains in which all pixels count
 
  private:
   int max_value_ = 0;  // 0 until configured

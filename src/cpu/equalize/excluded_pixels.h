@@ -1,17 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <equalux/filter.h>
 
+#include "src/common/function_ref.h"
 #include "src/cpu/common/parallel.h"
-#include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/surround_tracker.h"
 #include "src/equalize/region.h"
 #include "src/format/pixel_values.h"
@@ -19,14 +17,19 @@
 /// Pixels of a frame that do not count: those outside a region, and the dark ones of a surround.
 namespace equalux {
 
-/// Counts excluded pixels. One thread at a time.
+/// What a span of pixels belongs to.
+enum class SpanKind : std::uint8_t {
+  outside,  ///< lies outside the region: all of its pixels are excluded
+  around    ///< lies in marked blocks of the surround: pixels up to dark_level() are excluded
+};
+
+/// Finds excluded pixels. One thread at a time.
 class ExcludedPixels {
  public:
-  /// Makes the counter; `loops` must outlive it.
-  ExcludedPixels(const EqualizeParams& params, RowExecutor& executor, const FusedRows& loops);
-  ~ExcludedPixels();
+  ExcludedPixels(const EqualizeParams& params, RowExecutor& executor);
 
-  /// Prepares for frames of `desc`, of any 8-bit format. Throws where the region does not fit them.
+  /// Prepares for frames of `desc`, of any format of whole numbers; `weights` are those of its
+  /// depth. Throws where the region does not fit the frames.
   void configure(const ImageDesc& desc, const YuvWeights& weights);
   /// Sets region and surround from the next frame on. Throws as configure(), and then keeps the old
   /// ones.
@@ -46,28 +49,24 @@ class ExcludedPixels {
 
   /// Returns false where all pixels count.
   [[nodiscard]] bool active() const { return leaves_out(params_); }
-  /// Returns `counts` of a frame without the excluded pixels, or all if none would be left.
-  [[nodiscard]] const ValueHistogram& included(const ValueHistogram& counts,
-                                               const ConstImageView& in,
-                                               const FrameContext& context);
+  /// Returns the largest value that is excluded around the picture.
+  [[nodiscard]] int dark_level() const { return surround::dark_level(weights_.luma_max); }
+
+  /// Takes a span of row y, on the thread that owns `slot`.
+  using CountSpan =
+      FunctionRef<void(const PixelValues& values, int y, Columns span, SpanKind kind, int slot)>;
+  /// Follows the surround to a frame, then calls count() for every span, of several rows at once.
+  void count_spans(const ConstImageView& in, const FrameContext& context, CountSpan count);
 
  private:
-  struct Scratch;
-  void make_scratch();
-  void count_row(const ConstImageView& in, const PixelValues& values, int y,
-                 Scratch& scratch) const;
-  void count_span(const ConstImageView& in, const PixelValues& values, int y, Columns span,
-                  SingleTables& tables, Scratch& scratch) const;
+  void count_row(const PixelValues& values, int y, int slot, CountSpan count) const;
 
   EqualizeParams params_;
   RowExecutor& executor_;
-  const FusedRows& loops_;
   ImageDesc desc_;
   YuvWeights weights_{};
   RegionOutside outside_;
   SurroundTracker surround_;
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each thread
-  ValueHistogram included_{};
 };
 
 }  // namespace equalux

@@ -11,10 +11,11 @@ constexpr std::uint8_t kUnknown = 0xFF;
 
 }  // namespace
 
-void SurroundTracker::configure(int width, int height, int max_value) {
+void SurroundTracker::configure(int width, int height, int max_value, int depth) {
   grid_ = surround::Grid::of(width, height);
   dark_ = surround::dark_level(max_value);
-  rise_ = surround::edge_rise(max_value);
+  bits_of_level_ = depth - 8;
+  rise_ = surround::edge_rise(max_value >> bits_of_level_);
   const auto blocks = static_cast<std::size_t>(grid_.blocks());
   codes_.assign(blocks, kUnknown);
   reached_.assign(blocks, 0);
@@ -72,7 +73,7 @@ std::uint8_t SurroundTracker::code(int column, int row) {
     sums.pixels += static_cast<std::uint32_t>(end - begin);
     values_.visit_row(y, begin, end, [&](std::int32_t v) {
       sums.bright += v > dark_ ? 1 : 0;
-      sums.values += static_cast<std::uint32_t>(v);
+      sums.values += static_cast<std::uint32_t>(v >> bits_of_level_);
     });
   }
   return code = surround::block_code(sums);

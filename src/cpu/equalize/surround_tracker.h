@@ -14,9 +14,9 @@ namespace equalux {
 /// Tracks the surround. One thread at a time.
 class SurroundTracker {
  public:
-  /// Prepares for frames of this size with values 0 to `max_value`, and forgets the frames seen so
-  /// far.
-  void configure(int width, int height, int max_value);
+  /// Prepares for frames of this size with values 0 to `max_value`, codes of `depth` bits, and
+  /// forgets the frames seen so far.
+  void configure(int width, int height, int max_value, int depth);
   void reset();
   /// Measures the next frame, from its edges inwards as far as it is dark.
   void follow(const PixelValues& values, std::int64_t pts_ns);
@@ -43,8 +43,9 @@ class SurroundTracker {
   void mark();
 
   surround::Grid grid_;
-  int dark_ = 0;
-  int rise_ = 0;
+  int dark_ = 0;           // in codes
+  int rise_ = 0;           // in levels
+  int bits_of_level_ = 0;  // of a code, below its level of 8 bits
   bool fresh_ = true;
   surround::Clock clock_;
   PixelValues values_;

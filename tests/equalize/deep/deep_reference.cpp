@@ -75,7 +75,21 @@ Wide scaled(Wide c, Wide level, Wide v) {
   return floor_div(2 * c * level + (v << 14), 2 * (v << 14));
 }
 
-void packed(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageView& out) {
+/// Numbers of counted pixels by v, 0 to m.
+Numbers counts_of(const ImageDesc& desc, int m, const DeepCounted& counted,
+                  const std::function<std::size_t(int x, int y)>& value) {
+  Numbers counts(static_cast<std::size_t>(m) + 1, 0);
+  for (int y = 0; y < desc.height; ++y) {
+    for (int x = 0; x < desc.width; ++x) {
+      const std::size_t v = value(x, y);
+      if (!counted || counted(x, y, static_cast<int>(v))) ++counts[v];
+    }
+  }
+  return counts;
+}
+
+void packed(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageView& out,
+            const DeepCounted& counted) {
   const FormatTraits& t = traits(in.desc.format);
   const Form form(in.desc);
   const int step = t.step[0];
@@ -89,12 +103,8 @@ void packed(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageVi
       most = std::max(most, channel(p, c));
     return static_cast<std::size_t>(most);
   };
-  Numbers counts(static_cast<std::size_t>(form.m) + 1, 0);
-  for (int y = 0; y < in.desc.height; ++y) {
-    for (int x = 0; x < in.desc.width; ++x)
-      ++counts[value(in.row(0, y) + step * x)];
-  }
-  const Numbers curve = curve_of(counts);
+  const Numbers curve = curve_of(counts_of(
+      in.desc, form.m, counted, [&](int x, int y) { return value(in.row(0, y) + step * x); }));
   for (int y = 0; y < in.desc.height; ++y) {
     for (int x = 0; x < in.desc.width; ++x) {
       const std::uint8_t* p = in.row(0, y) + step * x;
@@ -147,7 +157,7 @@ struct Weights {
 };
 
 void planar(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageView& out,
-            bool interlaced) {
+            bool interlaced, const DeepCounted& counted) {
   const Form form(in.desc);
   const Weights k(in.desc, form);
   const DeepSampler at{in.desc, interlaced};
@@ -161,12 +171,7 @@ void planar(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageVi
     const Wide v = ((luma_at(x, y) - form.black) * Wide{65536} + most + 32768) >> 16;
     return static_cast<std::size_t>(std::clamp<Wide>(v, 0, form.m));
   };
-  Numbers counts(static_cast<std::size_t>(form.m) + 1, 0);
-  for (int y = 0; y < in.desc.height; ++y) {
-    for (int x = 0; x < in.desc.width; ++x)
-      ++counts[value(x, y)];
-  }
-  const Numbers curve = curve_of(counts);
+  const Numbers curve = curve_of(counts_of(in.desc, form.m, counted, value));
 
   const int bits = 2 * form.depth + 1 + 14;
   struct Covered {
@@ -208,18 +213,18 @@ void planar(const DeepCurveOf& curve_of, const ConstImageView& in, const ImageVi
 }  // namespace
 
 void reference_equalize_deep(const EqualizeParams& params, const ConstImageView& in,
-                             const ImageView& out, bool interlaced) {
+                             const ImageView& out, bool interlaced, const DeepCounted& counted) {
   const Form form(in.desc);
   reference_scale_deep([&](const Numbers& counts) { return plain_curve_of(params, counts, form); },
-                       in, out, interlaced);
+                       in, out, interlaced, counted);
 }
 
 void reference_scale_deep(const DeepCurveOf& curve_of, const ConstImageView& in,
-                          const ImageView& out, bool interlaced) {
+                          const ImageView& out, bool interlaced, const DeepCounted& counted) {
   if (traits(in.desc.format).model == ColorModel::yuv) {
-    planar(curve_of, in, out, interlaced);
+    planar(curve_of, in, out, interlaced, counted);
   } else {
-    packed(curve_of, in, out);
+    packed(curve_of, in, out, counted);
   }
 }
 

@@ -11,10 +11,14 @@
 /// code.
 namespace equalux::test {
 
+/// Tells which pixels are counted, by position and v; all are where it is empty.
+using DeepCounted = std::function<bool(int x, int y, int v)>;
+
 /// Writes the equalized frame to `out`. Any format of 9 to 16 bits. Follows docs/algorithm.md line
 /// by line and is slow.
 void reference_equalize_deep(const EqualizeParams& params, const ConstImageView& in,
-                             const ImageView& out, bool interlaced = false);
+                             const ImageView& out, bool interlaced = false,
+                             const DeepCounted& counted = {});
 
 /// W of every v, 0 to M, of a frame with these pixels of each v.
 using DeepCurveOf =
@@ -22,7 +26,8 @@ using DeepCurveOf =
 
 /// The same with another curve.
 void reference_scale_deep(const DeepCurveOf& curve_of, const ConstImageView& in,
-                          const ImageView& out, bool interlaced = false);
+                          const ImageView& out, bool interlaced = false,
+                          const DeepCounted& counted = {});
 
 /// Formats of 9 to 16 bits a sample.
 [[nodiscard]] std::vector<PixelFormat> deep_formats();

@@ -21,7 +21,8 @@ std::size_t round_up(std::size_t value, std::size_t step) {
 
 }  // namespace
 
-bool has_cuda_device() {
+bool has_cuda_device(Devices seen) {
+  if (seen == Devices::first) ::setenv("CUDA_VISIBLE_DEVICES", "0", 0);
   int count = 0;
   const bool found = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
   static_cast<void>(cudaGetLastError());

@@ -10,9 +10,16 @@
 /// Frames in device memory for tests.
 namespace equalux::test {
 
+/// Devices that a test sees.
+enum class Devices {
+  first,  ///< a test's frames and streams lie there; a filter would choose among several
+  all
+};
+
 /// True where a CUDA device answers; tests of the label gpu skip themselves where none does, and
-/// fail instead where EQUALUX_REQUIRE_GPU is 1: it throws then.
-[[nodiscard]] bool has_cuda_device();
+/// fail instead where EQUALUX_REQUIRE_GPU is 1: it throws then. The first call of a process decides
+/// which devices it sees, unless CUDA_VISIBLE_DEVICES is set.
+[[nodiscard]] bool has_cuda_device(Devices seen = Devices::first);
 
 /// How a frame lies in device memory: planes begin `offset` bytes past a multiple of 256.
 struct DeviceLayout {

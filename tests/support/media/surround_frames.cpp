@@ -53,29 +53,40 @@ void close(const ImageView& view, Opening opening, bool text, std::uint32_t seed
   const FormatTraits& t = traits(view.desc.format);
   const int width = view.desc.width;
   const int height = view.desc.height;
+  const int bytes = has_deep_samples(view.desc.format) ? 2 : 1;
   const bool limited = t.model == ColorModel::yuv && view.desc.range == ColorRange::limited;
   std::mt19937 random(seed);
+  // Levels of 8 bits, and what more bits hold below them.
   const auto level = [&](int x, int y) {
     const auto noise = static_cast<int>(random() % 4 + random() % 4);
-    return static_cast<std::uint8_t>((limited ? 16 : 0) +
-                                     (text && in_text(width, height, x, y) ? 180 : noise));
+    const int code = (limited ? 16 : 0) + (text && in_text(width, height, x, y) ? 180 : noise);
+    if (bytes == 1) return code;
+    return (code << (t.depth - 8)) + static_cast<int>(random() & ((1U << (t.depth - 8)) - 1));
   };
+  const auto put = [&](std::uint8_t* at, int code) {
+    for (int i = 0; i < bytes; ++i)
+      at[i] = static_cast<std::uint8_t>(code << t.shift >> (8 * i));
+  };
+  const int middle = 1 << (t.depth - 1);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       if (is_open(opening, width, height, x, y)) continue;
       if (t.model != ColorModel::yuv) {
-        const std::uint8_t black = level(x, y);
-        std::fill_n(view.row(0, y) + x * t.step[0], t.step[0], black);
+        const int black = level(x, y);
+        for (int byte = 0; byte < t.step[0]; byte += bytes)
+          put(view.row(0, y) + x * t.step[0] + byte, black);
       } else if (t.planes > 1) {
-        view.row(0, y)[x] = level(x, y);
+        put(view.row(0, y) + bytes * x, level(x, y));
         const int row = std::min(y >> t.chroma_shift_y, plane_rows(view.desc, 1) - 1);
-        for (int p = 1; p < t.planes; ++p)
-          std::fill_n(view.row(p, row) + (x >> t.chroma_shift_x) * t.step[1], t.step[1],
-                      std::uint8_t{128});
+        for (int p = 1; p < t.planes; ++p) {
+          for (int byte = 0; byte < t.step[1]; byte += bytes)
+            put(view.row(p, row) + (x >> t.chroma_shift_x) * t.step[1] + byte, middle);
+        }
       } else {
         const int luma = view.desc.format == PixelFormat::uyvy ? 1 : 0;
-        view.row(0, y)[2 * x + luma] = level(x, y);
-        view.row(0, y)[x / 2 * 4 + 1 - luma] = view.row(0, y)[x / 2 * 4 + 3 - luma] = 128;
+        put(view.row(0, y) + 2 * x + luma, level(x, y));
+        put(view.row(0, y) + x / 2 * 4 + 1 - luma, middle);
+        put(view.row(0, y) + x / 2 * 4 + 3 - luma, middle);
       }
     }
   }

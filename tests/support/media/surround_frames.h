@@ -20,8 +20,8 @@ enum class Opening : std::uint8_t {
 /// Whether a pixel shows the picture.
 [[nodiscard]] bool is_open(Opening opening, int width, int height, int x, int y);
 
-/// Paints black with noise over all that is not open, of a gray8, packed RGB or YUV frame of 8
-/// bits; with a line of text in a corner if `text`.
+/// Paints black with noise over all that is not open, of a gray, packed RGB or YUV frame of 8 or
+/// more bits; with a line of text in a corner if `text`.
 void close(const ImageView& view, Opening opening, bool text, std::uint32_t seed = 1);
 
 }  // namespace equalux::test

@@ -33,7 +33,9 @@ struct DeepChain::Job {
 };
 
 DeepChain::DeepChain(const EqualizeParams& params, RowExecutor& executor, const DeepRows& loops)
-    : CurveChain(params), executor_(executor), loops_(loops), colours_(loops) {}
+    : CurveChain(params), executor_(executor), loops_(loops), not_counted_(loops), colours_(loops) {
+  excluded_ = std::make_unique<ExcludedPixels>(params, executor);
+}
 
 std::size_t DeepChain::levels() const {
   return static_cast<std::size_t>(form_.weights.luma_max) + 1;
@@ -47,6 +49,9 @@ void DeepChain::round_to(std::optional<PixelFormat> format) {
 void DeepChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   form_ = deep_samples(desc, params_.space);
+  excluded_->configure(desc, form_.weights);
+  not_counted_.clear();
+  if (excluded_->active()) not_counted_.configure(desc, form_, executor_.threads());
   counts_.assign(levels(), 0);
   gains_.resize(form_);
   colours_.configure(desc);
@@ -66,6 +71,12 @@ void DeepChain::configure(const ImageDesc& desc) {
     each.fine.resize((traits(desc.format).model == ColorModel::yuv ? 4 : 1) * row);
     each.levels.resize(2 * row);
   }
+}
+
+void DeepChain::update(const EqualizeParams& params) {
+  CurveChain::update(params);
+  if (desc_.width != 0 && excluded_->active() && !not_counted_.configured())
+    not_counted_.configure(desc_, form_, executor_.threads());
 }
 
 void DeepChain::set_bins() {
@@ -99,7 +110,7 @@ void DeepChain::process(const ConstImageView& in, const ImageView& out,
     });
     sum_histograms();
     clock.lap("histogram");
-    make_curve(context);
+    make_curve(in, context);
     make_gains();
     clock.lap("curve");
   }
@@ -123,24 +134,26 @@ void DeepChain::sum_histograms() {
   }
 }
 
-void DeepChain::make_curve(const FrameContext& context) {
+void DeepChain::make_curve(const ConstImageView& in, const FrameContext& context) {
+  const std::vector<std::uint32_t>& included =
+      excluded_->active() ? not_counted_.included(*excluded_, counts_, in, context) : counts_;
   saturates_ = false;
   if (control_.active()) {
     const tone::Frame frame = control_.next(context);
     saturates_ = params_.space != Space::luma && traits(desc_.format).model != ColorModel::gray &&
                  saturation::changes(frame.saturation);
-    shape_curve(frame);
+    shape_curve(included, frame);
   } else {
     colours_.set({});
-    make_deep_curve(counts_, bin_ends_, params_.scaler, loops_, gains_.curve);
+    make_deep_curve(included, bin_ends_, params_.scaler, loops_, gains_.curve);
     if (collector_.active()) collector_.add_deep(form_, gains_.curve);
   }
 }
 
-void DeepChain::shape_curve(const tone::Frame& frame) {
+void DeepChain::shape_curve(const std::vector<std::uint32_t>& included, const tone::Frame& frame) {
   ValueHistogram coarse{};
   for (std::size_t v = 0; v < levels(); ++v)
-    coarse[coarse_level(form_, static_cast<std::uint32_t>(v))] += counts_[v];
+    coarse[coarse_level(form_, static_cast<std::uint32_t>(v))] += included[v];
   const CurveTable& curve = curves_.make(coarse, frame);
   if (collector_.active()) collector_.add(curve);
   for (std::size_t v = 0; v < levels(); ++v) {

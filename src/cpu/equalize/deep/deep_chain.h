@@ -9,6 +9,7 @@
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/common/round_rows.h"
 #include "src/cpu/equalize/curve_chain.h"
+#include "src/cpu/equalize/deep/deep_excluded.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
 #include "src/cpu/equalize/deep/deep_saturation_pass.h"
 #include "src/equalize/deep_curve.h"
@@ -34,6 +35,7 @@ class DeepChain final : public CurveChain {
   void configure(const ImageDesc& desc) override;
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
+  void update(const EqualizeParams& params) override;
 
  private:
   struct Job;
@@ -52,8 +54,8 @@ class DeepChain final : public CurveChain {
   void apply_rounded(const Job& job, int begin, int end, Scratch& scratch) const;
   void round_yuv(const Job& job, int y, const YuvRowIn& in, Scratch& scratch) const;
   void sum_histograms();
-  void make_curve(const FrameContext& context);
-  void shape_curve(const tone::Frame& frame);
+  void make_curve(const ConstImageView& in, const FrameContext& context);
+  void shape_curve(const std::vector<std::uint32_t>& included, const tone::Frame& frame);
   void make_factors(const saturation::Rule& rule, const CurveTable& curve);
   void make_gains();
   /// Scale rows by the curve and saturation of the present frame.
@@ -70,6 +72,7 @@ class DeepChain final : public CurveChain {
   ImageDesc desc_;
   DeepSamples form_{};
   std::vector<Scratch> scratch_;  // one for each thread
+  DeepExcluded not_counted_;      // configured where pixels are excluded
   // Tables by v, 0 to M.
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> bin_ends_;  // empty where every level has a bin of its own

@@ -34,8 +34,10 @@ FusedChain::FusedChain(const EqualizeParams& params, RowExecutor& executor, cons
       executor_(executor),
       loops_(loops),
       colours_(loops),
-      excluded_(params, executor, loops),
-      gains_(std::make_unique<GainTables>()) {}
+      not_counted_(loops),
+      gains_(std::make_unique<GainTables>()) {
+  excluded_ = std::make_unique<ExcludedPixels>(params, executor);
+}
 
 FusedChain::~FusedChain() = default;
 
@@ -46,7 +48,9 @@ void FusedChain::configure(const ImageDesc& desc) {
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   rgb_luma_ = params_.space == Space::luma && sampling_ == Sampling::rgb;
   weights_ = yuv ? space_weights(params_.space, desc) : YuvWeights{0, 255, 0, 0, 0, 0};
-  excluded_.configure(desc, weights_);
+  excluded_->configure(desc, weights_);
+  not_counted_.clear();
+  if (excluded_->active()) not_counted_.configure(desc, weights_, executor_.threads());
   colours_.configure(desc);
   start_curves(weights_.luma_max);
   scratch_.clear();
@@ -89,7 +93,7 @@ void FusedChain::process(const ConstImageView& in, const ImageView& out,
 void FusedChain::make_curve(const ConstImageView& in, const FrameContext& context) {
   const std::int32_t max_code = 255 - weights_.luma_offset;
   const ValueHistogram& included =
-      excluded_.active() ? excluded_.included(counts_, in, context) : counts_;
+      excluded_->active() ? not_counted_.included(*excluded_, counts_, in, context) : counts_;
   saturates_ = false;
   colours_.set({});
   if (params_.compatible == Compatible::opencv) {
@@ -135,24 +139,9 @@ void FusedChain::fix_curve() {
 }
 
 void FusedChain::update(const EqualizeParams& params) {
-  excluded_.update(params);
   CurveChain::update(params);
-}
-
-void FusedChain::reset() {
-  excluded_.reset();
-  CurveChain::reset();
-}
-
-std::string FusedChain::save() const {
-  return excluded_.with_surround(CurveChain::save());
-}
-
-void FusedChain::load(std::string_view state) {
-  // The surround is parsed before anything changes, so that a state is taken whole or not at all.
-  const std::optional<surround::State> surround = excluded_.surround_in(state);
-  CurveChain::load(state);
-  excluded_.go_on(surround);
+  if (desc_.width != 0 && excluded_->active() && !not_counted_.configured())
+    not_counted_.configure(desc_, weights_, executor_.threads());
 }
 
 void FusedChain::set_bins() {

@@ -3,15 +3,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include <equalux/filter.h>
 
 #include "src/cpu/common/parallel.h"
 #include "src/cpu/equalize/curve_chain.h"
-#include "src/cpu/equalize/excluded_pixels.h"
+#include "src/cpu/equalize/fused/fused_excluded.h"
 #include "src/cpu/equalize/fused/fused_rows.h"
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/cpu/equalize/saturation_pass.h"
@@ -31,11 +29,7 @@ class FusedChain final : public CurveChain {
   void configure(const ImageDesc& desc) override;
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
-
   void update(const EqualizeParams& params) override;
-  void reset() override;
-  [[nodiscard]] std::string save() const override;
-  void load(std::string_view state) override;
 
  private:
   struct Scratch;
@@ -64,10 +58,10 @@ class FusedChain final : public CurveChain {
   bool interlaced_ = false;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each thread
   ValueHistogram counts_{};
-  bool saturates_ = false;    // the present frame has some k other than 1
-  SaturatedGains saturated_;  // valid where saturates_
-  SaturationPass colours_;    // second step where the curve is over luma
-  ExcludedPixels excluded_;
+  bool saturates_ = false;     // the present frame has some k other than 1
+  SaturatedGains saturated_;   // valid where saturates_
+  SaturationPass colours_;     // second step where the curve is over luma
+  FusedExcluded not_counted_;  // configured where pixels are excluded
   std::unique_ptr<GainTables> gains_;
 };
 
