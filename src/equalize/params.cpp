@@ -37,11 +37,8 @@ void check_curve(Clauses& broken, const EqualizeParams& params) {
         "chain is staged, must be fused with strength, clip-limit, floor, ceiling, stretch, "
         "max-gain, min-gain, saturation or temporal-ms");
   }
-  if (params.space != Space::value &&
-      (!params.region.empty() || params.surround != Surround::keep)) {
-    broken.push_back("space is " + std::string(enum_name(params.space)) +
-                     ", must be value with region or surround");
-  }
+  if (params.space == Space::lightness && leaves_out(params))
+    broken.push_back("space is lightness, must be value or luma with region or surround");
   if (params.chain == Chain::staged && params.space != Space::value) {
     broken.push_back("chain is staged, must be fused with space " +
                      std::string(enum_name(params.space)));
@@ -87,6 +84,11 @@ void check_counting(Clauses& broken, const EqualizeParams& params, const ImageDe
   }
   const std::vector<std::string> clauses = region_violations(params.region, desc);
   broken.insert(broken.end(), clauses.begin(), clauses.end());
+  if (desc != nullptr && params.space == Space::luma &&
+      traits(desc->format).model == ColorModel::rgb) {
+    broken.push_back("space is luma for frames of " + std::string(to_string(desc->format)) +
+                     ", must be value with region or surround");
+  }
 }
 
 /// Checks that variants of the staged chain are not set for the fused one. Those that the backend

@@ -60,6 +60,12 @@ TEST_F(CudaExcluded, EveryFormatRangeAndFieldOrder) {
         Pair(leaving_out("31,7,181,90", Surround::keep), desc, stream_of(1, {}, order))
             .expect_same(4);
         Pair(leaving_out("", Surround::ignore), desc, stream_of(1, {}, order)).expect_same(40);
+        if (traits(format).model != ColorModel::rgb) {
+          EqualizeParams luma = leaving_out("31,7,181,90", Surround::ignore);
+          luma.space = Space::luma;
+          luma.saturation = 1.5;
+          Pair(luma, desc, stream_of(1, {}, order)).expect_same(12);
+        }
         Pair(leaving_out("5%,11,70.5%,150", Surround::ignore, 700), desc, stream_of(1, {}, order))
             .expect_same(24);
       }

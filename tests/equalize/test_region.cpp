@@ -264,8 +264,12 @@ TEST(Region, CurvesWithLimitsAreThoseOfTheRegion) {
   EqualizeParams params;
   params.clip_limit = 2;
   params.temporal_ms = 500;
-  for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::rgb48_le}) {
+  for (const auto& [format, space] :
+       {std::pair(PixelFormat::bgr, Space::value), std::pair(PixelFormat::rgb48_le, Space::value),
+        std::pair(PixelFormat::i420, Space::luma), std::pair(PixelFormat::p010_10le, Space::luma),
+        std::pair(PixelFormat::gray8, Space::luma)}) {
     SCOPED_TRACE(to_string(format));
+    params.space = space;
     const ImageDesc whole{format, 90, 60};
     const ImageDesc part{format, 40, 60};
     const auto of_part = make_cpu_filter(params, {1});
@@ -278,20 +282,16 @@ TEST(Region, CurvesWithLimitsAreThoseOfTheRegion) {
     Image out(whole);
     Image expected(part);
     FrameContext context;
-    const int right = 50 * traits(format).step[0];
     for (int frame = 0; frame < 12; ++frame) {
       test::fill(in.view(), frame < 6 ? Content::natural : Content::ramp,
                  static_cast<std::uint32_t>(frame));
       context.pts_ns = frame * 40'000'000LL;
       of_whole->submit(in.view(), out.view(), context);
-      ConstImageView source = in.view();
-      source.desc = part;
-      source.data[0] += right;
-      of_part->submit(source, expected.view(), context);
-      ConstImageView got = out.view();
-      got.desc = part;
-      got.data[0] += right;
-      ASSERT_EQ(test::count_differences(expected.view(), got), 0U) << "frame " << frame;
+      of_part->submit(part_of<ConstImageView>(in.view(), 50, 0, 40, 60), expected.view(), context);
+      ASSERT_EQ(test::count_differences(expected.view(),
+                                        part_of<ConstImageView>(out.view(), 50, 0, 40, 60)),
+                0U)
+          << "frame " << frame;
     }
   }
 }
@@ -306,6 +306,12 @@ TEST(Region, MistakesAreNamed) {
   EXPECT_THAT(error_of(of_region("64,0,5,5"), desc), HasSubstr("the frame's 64x48"));
   EXPECT_THAT(error_of(of_region("0,0,0.1%,5"), desc), HasSubstr("must have a pixel"));
   EXPECT_THAT(error_of(of_region("no.pgm"), desc), HasSubstr("no.pgm cannot be opened"));
+  EqualizeParams spaced = of_region("1,2,3,4");
+  spaced.space = Space::luma;
+  EXPECT_THAT(error_of(spaced, desc), HasSubstr("space is luma for frames of bgr, must be value"));
+  EXPECT_EQ(error_of(spaced, {PixelFormat::nv12, 64, 48}), "none");
+  spaced.space = Space::lightness;
+  EXPECT_THAT(error_of(spaced, desc), HasSubstr("space is lightness, must be value or luma with"));
   EqualizeParams staged = of_region("1,2,3,4");
   staged.chain = Chain::staged;
   EXPECT_THAT(error_of(staged, desc), HasSubstr("must be fused with region or surround"));

@@ -32,8 +32,7 @@ const std::vector<std::uint32_t>& DeepExcluded::included(ExcludedPixels& exclude
                                                          const ConstImageView& in,
                                                          const FrameContext& context) {
   excluded.count_spans(
-      in, context,
-      [&](const PixelValues& values, int y, Columns span, SpanKind kind, int slot) {
+      in, context, [&](const PixelValues& values, int y, Columns span, SpanKind kind, int slot) {
         Scratch& scratch = scratch_[static_cast<std::size_t>(slot)];
         count(in, values, y, span, kind == SpanKind::outside ? scratch.outside : scratch.around);
       });

@@ -39,8 +39,7 @@ const ValueHistogram& FusedExcluded::included(ExcludedPixels& excluded,
                                               const ConstImageView& in,
                                               const FrameContext& context) {
   excluded.count_spans(
-      in, context,
-      [&](const PixelValues& values, int y, Columns span, SpanKind kind, int slot) {
+      in, context, [&](const PixelValues& values, int y, Columns span, SpanKind kind, int slot) {
         count(in, values, y, span, kind, *scratch_[static_cast<std::size_t>(slot)]);
       });
   included_ = counts;
