@@ -111,15 +111,17 @@ TEST(ShardName, IsTheShardsOwn) {
 }
 
 /// The gray level of the frame that is shown, which is its number.
-int shown_frame(std::uint64_t frames, bool expected) {
+int shown_frame(std::uint64_t frames, bool expected, std::uint64_t first = 0) {
   const test::TempFolder folder;
   auto source = std::make_unique<test::FakeSource>(frames);
   source->expected = expected;
-  StillTap tap(0);
+  StillTap tap(0, first);
   const std::unique_ptr<Source> tapped = tap.wrap(std::move(source));
   test::FakeSink sink;
   RunOptions options;
-  options.on_result = [&](const Frame& frame) { tap.add_result(frame); };
+  options.on_result = [&](const Frame& frame) {
+    if (frame.index >= first) tap.add_result(frame);
+  };
   const StopToken stop;
   EXPECT_EQ(run(*tapped, *make_cpu_processor({}, 1), sink, options, stop).frames_out, frames);
   tap.write(folder / "still.ppm", nullptr);
@@ -128,6 +130,12 @@ int shown_frame(std::uint64_t frames, bool expected) {
 
 TEST(StillTap, TakesTheMiddle) {
   EXPECT_EQ(shown_frame(41, true), 20);
+}
+
+TEST(StillTap, BehindTheMiddleItTakesTheFirstResult) {
+  EXPECT_EQ(shown_frame(41, true, 7), 20);
+  EXPECT_EQ(shown_frame(41, true, 33), 33);
+  EXPECT_EQ(shown_frame(41, false, 33), 33);
 }
 
 TEST(StillTap, AStreamShorterThanItsHeaderSaysHasAStillToo) {

@@ -75,6 +75,7 @@ class TappedSource final : public Source {
     std::uint64_t frames = info.frames.value_or(2 * kUsualNumber);
     if (tap_.max_frames_ > 0) frames = std::min(frames, tap_.max_frames_);
     tap_.number_ = frames / 2;
+    tap_.number_ = std::max(tap_.number_, tap_.first_);
     if (on_device_) tap_.number_ = std::min(tap_.number_, kLatestOnDevice);
     tap_.frames_ = 0;
     return info;

@@ -23,8 +23,10 @@ class StillTap {
   static constexpr int kWidth = 240;
   static constexpr int kHeight = 180;
 
-  /// Makes a tap; `max_frames` is the run's limit, 0 = none.
-  explicit StillTap(std::uint64_t max_frames) : max_frames_(max_frames) {}
+  /// Makes a tap; `max_frames` is the run's limit, 0 = none, and `first` the number of the first
+  /// result, where an earlier run wrote those before it.
+  explicit StillTap(std::uint64_t max_frames, std::uint64_t first = 0)
+      : max_frames_(max_frames), first_(first) {}
 
   /// Wraps the source to keep the frame in the middle of its stream, and some before it: a stream
   /// may hold far fewer frames than its header declares.
@@ -43,6 +45,7 @@ class StillTap {
   [[nodiscard]] std::optional<std::uint64_t> middle() const;
 
   std::uint64_t max_frames_;
+  std::uint64_t first_;
   std::uint64_t number_ = 0;  // number of the frame expected in the middle
   std::uint64_t frames_ = 0;  // frames that the source gave
   // Stills by frame number. Each map is written by one thread while frames move.

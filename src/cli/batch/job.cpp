@@ -321,7 +321,7 @@ void Job::run_from(std::optional<SavedCheckpoint> place) {
 void Job::filter(const std::optional<SavedCheckpoint>& place) {
   StreamOptions stream = stream_options();
   check_stream(stream);
-  StillTap tap(stream.frames);
+  StillTap tap(stream.frames, place ? place->checkpoint.frames : 0);
   stream.wrap_source = [&](std::unique_ptr<Source> source) { return tap.wrap(std::move(source)); };
   stream.on_result = [&](const Frame& frame) { tap.add_result(frame); };
   stream.on_progress = context_.on_progress;
