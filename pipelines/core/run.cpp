@@ -208,6 +208,7 @@ class Engine {
   std::condition_variable changed_;
   std::exception_ptr error_;
   bool sink_done_ = false;
+  bool sink_is_short_ = false;  // the finished output lacks something
   bool run_done_ = false;
 
   // Used by capture() only, until its thread has ended.
@@ -718,6 +719,10 @@ void Engine::finish_sink() {
   }
   result_.suspended = ending == Ending::suspended;
   sink_.finish(ending);
+  if (const std::optional<std::string> lacking = sink_.shortfall()) {
+    sink_is_short_ = true;
+    if (result_.partial_reason.empty()) result_.partial_reason = *lacking;
+  }
   result_.elapsed_s += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -820,7 +825,7 @@ void Engine::conclude() {
   if (closed_) return;
   if (end_ == End::stopped) {
     result_.code = stop_.signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
-  } else if (end_ == End::source_failed || shortfall_ || processor_error_) {
+  } else if (end_ == End::source_failed || shortfall_ || processor_error_ || sink_is_short_) {
     result_.code = ExitCode::partial;
   }
 }

@@ -79,6 +79,9 @@ class Sink {
   /// come.
   virtual void idle() {}
 
+  /// Returns what the output lacks of the input, though every frame was written; nothing where it
+  /// is whole. Asked after finish(), and makes the result partial.
+  [[nodiscard]] virtual std::optional<std::string> shortfall() const { return std::nullopt; }
   /// Returns a line about the result for the end of the run; empty where there is nothing to tell.
   /// Asked after finish().
   [[nodiscard]] virtual std::string summary() const { return {}; }

@@ -66,6 +66,7 @@ class UprightSink final : public Sink {
   bool closed() const override { return sink_->closed(); }
   void cancel() noexcept override { sink_->cancel(); }
   void idle() override { sink_->idle(); }
+  std::optional<std::string> shortfall() const override { return sink_->shortfall(); }
   std::string summary() const override { return sink_->summary(); }
   std::string name() const override { return sink_->name(); }
 

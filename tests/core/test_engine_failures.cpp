@@ -66,6 +66,20 @@ TEST_F(EngineFailureTest, ShortInputIsPartial) {
   EXPECT_THAT(sink.endings, ElementsAre(Ending::partial));
 }
 
+TEST_F(EngineFailureTest, ShortOutputIsPartial) {
+  FakeSource source(6);
+  sink.short_by = "the copied streams end early";
+  const RunResult result = go(source);
+  EXPECT_EQ(result.code, ExitCode::partial);
+  EXPECT_EQ(result.partial_reason, "the copied streams end early");
+  EXPECT_EQ(result.frames_out, 6U);
+  EXPECT_THAT(sink.endings, ElementsAre(Ending::complete));
+  // Of a source that ends early, too, the source's reason stays.
+  FakeSource other(6);
+  other.short_by = "ends 2.0 s early";
+  EXPECT_EQ(go(other).partial_reason, "ends 2.0 s early");
+}
+
 TEST_F(EngineFailureTest, AChangedSizeEndsTheStream) {
   FakeSource source(9);
   source.resize_at = 4;

@@ -449,6 +449,41 @@ TEST_F(FileSinkTest, AFileBehindAWebAddressKeepsItsSound) {
   }
 }
 
+TEST_F(FileSinkTest, CopiedStreamsThatEndEarlyMakeTheOutputPartial) {
+  const std::string input = folder_ / "in.mkv";
+  // More than libavformat reads to find out what a file has.
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=96x64:r=5:d=40 -f lavfi -i sine=d=40:r=48000 -c:v ffv1 -pix_fmt "
+      "yuv420p -ac 2 -c:a pcm_s16le '" +
+      input + "'");
+  const std::string bytes = test::file_bytes(input);
+  ASSERT_GT(bytes.size(), 7'000'000U);
+  const test::LoopbackServer server([&](int call) {
+    const std::string head =
+        "HTTP/1.0 200 OK\r\nContent-Length: " + std::to_string(bytes.size()) + "\r\n\r\n";
+    static_cast<void>(::send(call, head.data(), head.size(), MSG_NOSIGNAL));
+    static_cast<void>(::send(call, bytes.data(), 6'500'000, MSG_NOSIGNAL));
+  });
+  for (const bool cut : {false, true}) {
+    const auto source = make_file_source(input);
+    StreamInfo info = source->open(test::accepts_all);
+    if (cut) info.container_path = "http://127.0.0.1:" + std::to_string(server.port()) + "/in.mkv";
+    const auto sink = make_file_sink(options("out.mkv"));
+    sink->open(info);
+    FramePool pool(info.desc, 4, true);
+    for (FramePtr frame = pool.acquire(); source->read(*frame); frame = pool.acquire())
+      sink->write(*frame);
+    EXPECT_EQ(sink->shortfall(), std::nullopt);
+    sink->finish(Ending::complete);
+    if (cut) {
+      EXPECT_THAT(sink->shortfall().value_or(""),
+                  testing::StartsWith("the copied streams end early: "));
+    } else {
+      EXPECT_EQ(sink->shortfall(), std::nullopt);
+    }
+  }
+}
+
 /// From cancel() to the end of what waits for a server; libavformat's own patience is 10 s.
 constexpr double kLongestWait = 3;
 

@@ -260,7 +260,11 @@ class FakeSink final : public Sink {
     ++idles;
   }
   std::string name() const override { return "fake sink"; }
+  std::optional<std::string> shortfall() const override {
+    return endings.empty() ? std::nullopt : short_by;
+  }
 
+  std::optional<std::string> short_by;
   bool fail_open = false;
   bool fail_finish = false;
   bool main_thread = false;

@@ -173,8 +173,7 @@ PacketPtr StreamCopy::read() {
     const int error = av_read_frame(input_.get(), packet.get());
     if (error < 0) {
       if (error != AVERROR_EOF) {
-        logger().warn("{}: its other streams end here: {}", path_,
-                      error == AVERROR_EXIT ? "nothing comes from its server" : av_text(error));
+        read_error_ = error == AVERROR_EXIT ? "nothing comes from its server" : av_text(error);
       }
       ended_ = true;
       break;

@@ -37,9 +37,12 @@ class StreamCopy {
   /// far as the first of them tell: "closed captions"; empty = nothing.
   [[nodiscard]] std::string left_in_pictures() const { return picture_data_.text(); }
 
-  /// Returns the next packet, or null at the end of the file. It stays until pop().
+  /// Returns the next packet, or null at the end of the file, or where it cannot be read further.
+  /// It stays until pop().
   [[nodiscard]] AVPacket* peek();
   void pop();
+  /// Returns why reading ended before the end of the file; empty where it did not.
+  [[nodiscard]] const std::string& read_error() const { return read_error_; }
 
  private:
   PacketPtr read();
@@ -58,6 +61,7 @@ class StreamCopy {
   std::map<int, PacketPtr> first_packets_;
   std::deque<PacketPtr> queue_;
   bool ended_ = false;
+  std::string read_error_;
   PictureData picture_data_;
   int filtered_ = -1;              // the stream whose first pictures are looked at
   std::size_t pictures_left_ = 0;  // to look at

@@ -100,6 +100,7 @@ class Writer final : public ContainerWriter {
   std::uint64_t checkpoint() override;
   void suspend() noexcept override;
   void finish(bool cut_at_video_end) override;
+  [[nodiscard]] std::optional<std::string> shortfall() const override;
   void abandon() noexcept override;
   [[nodiscard]] std::vector<std::string> dropped_streams() const override { return plan_.dropped; }
 
@@ -360,6 +361,11 @@ void Writer::finish(bool cut_at_video_end) {
   remove_traces();
   created_ = false;
   lock_.reset();
+}
+
+std::optional<std::string> Writer::shortfall() const {
+  if (!copies_ || copies_->read_error().empty()) return std::nullopt;
+  return "the copied streams end early: " + copies_->read_error();
 }
 
 /// Logs tags for which the container has no place, which is only known once it is written.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -88,6 +89,9 @@ class ContainerWriter {
   /// Copies the rest of the other streams (up to the video's end if `cut_at_video_end`), finalises
   /// and renames. Throws Error(write_failed).
   virtual void finish(bool cut_at_video_end) = 0;
+  /// After finish(), returns what the output lacks of copy_from's other streams: "the copied
+  /// streams end early: Input/output error"; nothing where it is whole.
+  [[nodiscard]] virtual std::optional<std::string> shortfall() const = 0;
   /// Ends a failed run: removes the partial file, or with keep_partial closes and leaves it. If
   /// everything was encoded and only the plain mp4 or mov could not be made from it (a full disk),
   /// the partial file is complete and stays; finish()'s error says so.

@@ -87,6 +87,7 @@ class FileSink final : public Sink {
     patience_.cancel();
     stop_.set();
   }
+  std::optional<std::string> shortfall() const override { return shortfall_; }
   std::string name() const override { return options_.path; }
   std::string why_opaque(const StreamInfo& info) const override;
   /// A container takes over the orientation of the file whose streams it copies; webm has none.
@@ -119,6 +120,7 @@ class FileSink final : public Sink {
   gst::Patience patience_;
   bool stalled_ = false;
   bool started_ = false;
+  std::optional<std::string> shortfall_;  // of the finished file
   bool checked_ = false;  // this segment's codec data were compared with those of the first
 };
 
@@ -369,6 +371,7 @@ void FileSink::finish(Ending ending) {
       encoder_.reset();
       if (started_) {
         writer_->finish(ending != Ending::complete);
+        shortfall_ = writer_->shortfall();
         writer_.reset();
         return;
       }
