@@ -56,6 +56,8 @@ struct StreamInfo {
   /// File from which a FileSink copies audio, subtitles and metadata; empty = none.
   std::string container_path;
   ContainerPart container_part;
+  /// The streams beside the video, "1 audio stream (aac)"; empty = none.
+  std::string other_streams{};
   /// Sound beside the frames, if the source was asked for it; null = none.
   std::shared_ptr<SoundFeed> sound;
   /// Metadata of the stills of a sequence; null = the frames are no stills.

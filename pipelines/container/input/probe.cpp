@@ -28,11 +28,13 @@ const char* what_instead(std::string_view format) {
   return nullptr;
 }
 
-/// Lists streams as in "2 audio streams (aac, opus), 1 subtitle stream (subrip)".
-std::string list_streams(const AVFormatContext& input) {
+/// Lists streams but one as in "2 audio streams (aac, opus), 1 subtitle stream (subrip)"; empty
+/// where there is none.
+std::string list_streams(const AVFormatContext& input, int but) {
   std::map<std::string, std::pair<int, std::string>> kinds;
   for (unsigned i = 0; i < input.nb_streams; ++i) {
     const AVStream& stream = *input.streams[i];
+    if (stream.index == but) continue;
     auto& [count, codecs] =
         kinds[is_attached_picture(stream) ? "cover picture" : kind_name(stream)];
     if (count++ > 0) codecs += ", ";
@@ -44,7 +46,7 @@ std::string list_streams(const AVFormatContext& input) {
     text += (text.empty() ? "" : ", ") +
             counted(static_cast<std::uint64_t>(count), kind + " stream") + " (" + codecs + ")";
   }
-  return text.empty() ? "nothing" : text;
+  return text;
 }
 
 std::optional<std::int64_t> duration_of(const AVFormatContext& input, const AVStream& video) {
@@ -141,7 +143,9 @@ ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
     info.sound_streams += input->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO ? 1 : 0;
   }
   if (info.video_stream < 0) {
-    throw Error(ExitCode::bad_input, path + ": holds no video but " + list_streams(*input) +
+    const std::string streams = list_streams(*input, -1);
+    throw Error(ExitCode::bad_input, path + ": holds no video but " +
+                                         (streams.empty() ? "nothing" : streams) +
                                          "; give a file with a video stream");
   }
   AVStream& video = *input->streams[info.video_stream];
@@ -150,6 +154,7 @@ ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
     throw Error(ExitCode::bad_input, path + ": its video (" + codec_name(video) +
                                          ") is of no known kind or size; give a whole video file");
   }
+  info.other_streams = list_streams(*input, info.video_stream);
   describe_video(*input, video, info);
   describe_shown_part(path, video, info);
   return info;

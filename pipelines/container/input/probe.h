@@ -43,6 +43,7 @@ struct ContainerInfo {
   bool intra_only = false;    ///< every packet of the codec is a key frame
   std::string pixel_format;   ///< of the video's pictures, libav's name; empty = unknown
   int sound_streams = 0;      ///< of any codec
+  std::string other_streams;  ///< beside the video, "1 audio stream (aac)"; empty = none
   bool alpha_beside = false;  ///< packets of transparency accompany the video's
 };
 

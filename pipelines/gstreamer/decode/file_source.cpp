@@ -113,6 +113,7 @@ void FileSource::probe() {
   video_stream_ = container.video_stream;
   hint_ = {container.video_codec, container.pixel_format};
   alpha_beside_ = container.alpha_beside;
+  info_.other_streams = container.other_streams;
   info_.frames = container.video_frames;
   info_.duration_ns = container.duration_ns;
   start_ns_ = container.video_start_ns;

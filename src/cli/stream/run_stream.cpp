@@ -80,6 +80,18 @@ void warn_of_lost_notes(const std::string& output, const StreamInfo& info) {
   if (!lost.empty()) logger().warn("{}: is a video, which keeps no {} of stills", output, lost);
 }
 
+/// Names the streams of a file that an output of pictures alone leaves out.
+void warn_of_lost_streams(const std::string& output, const StreamInfo& info) {
+  const OutputKind out = output_kind(output);
+  const bool pipe = out == OutputKind::standard_output;
+  if (info.other_streams.empty() ||
+      (!pipe && out != OutputKind::y4m && out != OutputKind::sequence)) {
+    return;
+  }
+  logger().warn("{}: holds pictures alone, without {} of {}", pipe ? "standard output" : output,
+                info.other_streams, info.name);
+}
+
 /// Throws where results would replace stills of the input, some of them before they are read.
 void refuse_outputs_over_stills(const StreamOptions& options, OutputKind out) {
   const std::vector<std::string> stills = stills_of(options.input);
@@ -231,6 +243,7 @@ RunOptions StreamRun::run_options() {
     if (holds_no_still_notes(output_kind(options_.output))) {
       warn_of_lost_notes(options_.output, info);
     }
+    warn_of_lost_streams(options_.output, info);
     measurements_.open(info);
     if (recorder_) recorder_->open(info);
   };

@@ -398,6 +398,25 @@ TEST_F(Codecs, AVideoOfStillsSaysOnceThatItKeepsNoNotesOfTheirs) {
   }
 }
 
+TEST_F(Codecs, StreamsThatPicturesAloneDoNotHoldAreNamed) {
+  make("silent.mkv", "-c:v ffv1 -pix_fmt yuv420p");
+  ffmpeg("-i '" + folder_ / "silent.mkv" + "' -f lavfi -i sine=d=0.2 -c:v copy -c:a aac '" +
+         folder_ / "in.mkv" + "'");
+  constexpr const char* kSound = "holds pictures alone, without 1 audio stream (aac) of in.mkv";
+  for (const std::string output : {"out.y4m", "out%d.png", "-", "out.mkv", "null"}) {
+    const ProgramResult result = run({"run", "in.mkv", "-o", output});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    if (output == "out.mkv" || output == "null") {
+      EXPECT_THAT(result.err, Not(HasSubstr("pictures alone"))) << output;
+    } else {
+      const std::string name = output == "-" ? "standard output" : output;
+      EXPECT_THAT(result.err, HasSubstr(name + ": " + kSound));
+    }
+    EXPECT_THAT(run({"run", "silent.mkv", "-o", output, "-y"}).err,
+                Not(HasSubstr("pictures alone")));
+  }
+}
+
 TEST_F(Codecs, WhatWebmCannotHoldIsNamedFirst) {
   ffmpeg(
       "-f lavfi -i testsrc2=s=160x120:r=25:d=0.4 -f lavfi -i sine=d=0.4 -c:v libx264 -c:a aac "
