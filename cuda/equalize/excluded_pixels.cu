@@ -13,7 +13,8 @@ using surround::Grid;
 namespace {
 
 constexpr int kMaskThreads = 256;
-constexpr unsigned kMostReaders = 4096;  // blocks
+/// Blocks that count, at most: each clears counters of its own and adds them up.
+constexpr unsigned kMostReaders = 1056;
 /// Words of 32 pixels that a warp tests at a time, one per lane; a word without excluded pixels
 /// costs nothing more.
 constexpr unsigned kWarpWords = 8;
@@ -76,21 +77,45 @@ __device__ __forceinline__ void for_excluded(const PixelValues& values, const Gr
   }
 }
 
-/// Counts the excluded pixels of a frame of 8 bits by value. A block counts in shared memory and
-/// adds its counts to device memory at the end.
+/// Counters of a block in shared memory. Neighbouring pixels are often equal, and atomics on one
+/// word wait for each other, so lanes count in several copies of the counters, which lie next to
+/// each other.
+template <unsigned kWords>
+struct BlockCounts {
+  std::uint32_t words[kWords];
+
+  /// Clears the first `used` counters. A barrier must follow.
+  __device__ void clear(unsigned used) {
+    for (unsigned i = threadIdx.x; i < used; i += kMaskThreads)
+      words[i] = 0;
+  }
+  __device__ void add(std::uint32_t v, std::uint32_t copies) {
+    atomicAdd(&words[v * copies + threadIdx.x % copies], 1U);
+  }
+  [[nodiscard]] __device__ std::uint32_t sum(std::uint32_t v, std::uint32_t copies) const {
+    std::uint32_t all = 0;
+    for (std::uint32_t copy = 0; copy < copies; ++copy)
+      all += words[v * copies + (threadIdx.x + copy) % copies];
+    return all;
+  }
+};
+
+/// Counts the excluded pixels of a frame of 8 bits by value. A block adds its counts to device
+/// memory at the end.
 __global__ void __launch_bounds__(kMaskThreads)
     count_excluded_kernel(const __grid_constant__ PixelValues values,
                           const __grid_constant__ Grid grid, const __grid_constant__ Excluded of,
                           FusedState* state) {
   if (!of.any()) return;
-  __shared__ std::uint32_t counts[256];
-  counts[threadIdx.x] = 0;
+  constexpr std::uint32_t kCopies = 8;
+  __shared__ BlockCounts<256 * kCopies> counts;
+  counts.clear(256 * kCopies);
   __syncthreads();
   for_excluded(values, grid, of, [&](std::int32_t v, bool excluded) {
-    if (excluded) atomicAdd(&counts[v], 1U);
+    if (excluded) counts.add(static_cast<std::uint32_t>(v), kCopies);
   });
   __syncthreads();
-  const std::uint32_t mine = counts[threadIdx.x];
+  const std::uint32_t mine = counts.sum(threadIdx.x, kCopies);
   ExcludedCounts& excluded = state->excluded[state->frames & 1];
   if (mine != 0) atomicAdd(&excluded.counts[threadIdx.x], mine);
   const std::uint32_t sum = warp_sum(mine);
@@ -98,8 +123,8 @@ __global__ void __launch_bounds__(kMaskThreads)
 }
 
 /// Counts the excluded pixels of a frame of more than 8 bits by v >> shift, and their sum behind
-/// the counts. Up to 12 bits a block counts in shared memory, else in device memory, where lanes
-/// with the same value add it once.
+/// the counts. Up to 12 bits a block counts in shared memory, as often as that has room for, else
+/// in device memory, where lanes with the same value add it once.
 template <bool kShared>
 __global__ void __launch_bounds__(kMaskThreads)
     count_deep_excluded_kernel(const __grid_constant__ PixelValues values,
@@ -109,18 +134,18 @@ __global__ void __launch_bounds__(kMaskThreads)
   if (!of.any()) return;
   std::uint32_t sum = 0;
   if constexpr (kShared) {
-    __shared__ std::uint32_t own[kDeepSharedLevels];
-    for (std::uint32_t v = threadIdx.x; v < levels; v += kMaskThreads)
-      own[v] = 0;
+    __shared__ BlockCounts<kDeepSharedLevels> own;
+    const std::uint32_t copies = levels <= 256 ? 8 : 1;
+    own.clear(levels * copies);
     __syncthreads();
     for_excluded(values, grid, of, [&](std::int32_t v, bool excluded) {
       if (!excluded) return;
-      atomicAdd(&own[static_cast<std::uint32_t>(v) >> shift], 1U);
+      own.add(static_cast<std::uint32_t>(v) >> shift, copies);
       ++sum;
     });
     __syncthreads();
     for (std::uint32_t v = threadIdx.x; v < levels; v += kMaskThreads) {
-      if (const std::uint32_t count = own[v]; count != 0) atomicAdd(&counts[v], count);
+      if (const std::uint32_t count = own.sum(v, copies); count != 0) atomicAdd(&counts[v], count);
     }
   } else {
     for_excluded(values, grid, of, [&](std::int32_t v, bool excluded) {

@@ -13,8 +13,9 @@ using surround::kMostSide;
 namespace {
 
 constexpr int kCodeThreads = 256;
-/// Block size: one thread for each row and one for each column of the largest grid.
-constexpr int kFollowThreads = 2 * kMostSide;
+/// Block size. The largest grid has a thread for each row and one for each column; the others help
+/// where every block of the grid is looked at.
+constexpr int kFollowThreads = 4 * kMostSide;
 
 /// Computes the code of each block of the grid, one warp per block of pixels: lanes load
 /// neighbouring pixels of a sample of its rows, and sums go over the warp.
@@ -130,8 +131,8 @@ __device__ bool mark_row(const GridBits& members, const Grid& grid, int row, Gri
 }
 
 /// Runs the steps of SurroundTracker on the codes of the blocks, in a single block of threads,
-/// since the steps need barriers over the whole grid. The first half of the threads has its rows,
-/// the other half its columns.
+/// since the steps need barriers over the whole grid. The first quarter of the threads has its
+/// rows, the second one its columns.
 __global__ void __launch_bounds__(kFollowThreads)
     follow_surround_kernel(const __grid_constant__ Grid grid, int rise, std::uint32_t step,
                            bool fresh, const std::uint8_t* codes, SurroundState* state) {
@@ -142,25 +143,47 @@ __global__ void __launch_bounds__(kFollowThreads)
   const int which = of_rows ? 0 : 1;
   const int line = thread % kMostSide;
   const int lines = of_rows ? grid.rows : grid.columns;
-  const bool has_line = line < lines;
+  const bool has_line = thread < 2 * kMostSide && line < lines;
 
-  const auto for_words = [&](auto work) {  // a warp has a word of the grid's bits
-    for (int i = thread / kLanes; i < grid.rows * kGridWords; i += kFollowThreads / kLanes)
-      work(i / kGridWords, i % kGridWords, i % kGridWords * 32 + lane);
+  // A warp has words of the grid's bits. What several of them need is loaded before any of it is
+  // used, so that only the first load is waited for; loads beyond the grid bring what is not used.
+  const auto for_words = [&](auto load, auto work) {
+    constexpr int kAtOnce = 8;
+    constexpr int kWarps = kFollowThreads / kLanes;
+    // Words in a row of the grid: 1, 2, 4 or 8.
+    const int bits = grid.columns <= 32 ? 0 : grid.columns <= 64 ? 1 : grid.columns <= 128 ? 2 : 3;
+    static_assert(kGridWords == 8);
+    const int words = grid.rows << bits;
+    const auto word = [&](int i) { return i & ((1 << bits) - 1); };
+    const auto column = [&](int i) { return word(i) * 32 + lane; };
+    for (int first = thread / kLanes; first < words; first += kAtOnce * kWarps) {
+      decltype(load(0, 0)) loaded[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int i = min(first + j * kWarps, words - 1);
+        loaded[j] = load(i >> bits, min(column(i), grid.columns - 1));
+      }
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int i = first + j * kWarps;
+        if (i < words) work(i >> bits, word(i), column(i), loaded[j]);
+      }
+    }
   };
+  for (int i = thread; i < kMostSide * kGridWords; i += kFollowThreads)
+    s.dark[i / kGridWords][i % kGridWords] = s.reached[i / kGridWords][i % kGridWords] = 0;
   if (thread == 0) s.shape = {};
   if (thread < 2) {
     s.ways[thread] = 0;
     s.least[thread] = 0xFFFFFFFFU;
   }
-  for_words([&](int row, int w, int column) {
-    const bool dark =
-        column < grid.columns && surround::is_dark(codes[row * grid.columns + column]);
-    const std::uint32_t bits = __ballot_sync(0xFFFFFFFFU, dark);
-    if (lane != 0) return;
-    s.dark[row][w] = bits;
-    s.reached[row][w] = 0;
-  });
+  __syncthreads();
+  for_words([&](int row, int column) { return codes[row * grid.columns + column]; },
+            [&](int row, int w, int column, std::uint8_t code) {
+              const std::uint32_t bits =
+                  __ballot_sync(0xFFFFFFFFU, column < grid.columns && surround::is_dark(code));
+              if (lane == 0) s.dark[row][w] = bits;
+            });
   __syncthreads();
   if (has_line && of_rows) reach_row(s, grid, rise, codes, line);
   if (has_line && !of_rows) reach_column(s, grid, rise, codes, line);
@@ -214,19 +237,26 @@ __global__ void __launch_bounds__(kFollowThreads)
   __syncthreads();
 
   GridBits& members = s.dark;  // dark blocks are no longer read
-  for_words([&](int row, int w, int column) {
-    surround::Block block;
-    if (column < grid.columns) {
-      std::uint16_t& since = state->since[row * kMostSide + column];
-      if (!fresh) block = {grid_bit(state->members, column, row), since};
-      block = surround::next_block(block, grid_bit(s.reached, column, row), s.verdict, step);
-      since = block.since;
-    }
-    const std::uint32_t bits = __ballot_sync(0xFFFFFFFFU, block.member);
-    if (lane != 0) return;
-    members[row][w] = bits;
-    state->members[row][w] = bits;
-  });
+  struct Loaded {
+    std::uint32_t members;
+    std::uint16_t since;
+  };
+  for_words(
+      [&](int row, int column) {
+        return Loaded{state->members[row][column / 32], state->since[row * kMostSide + column]};
+      },
+      [&](int row, int w, int column, const Loaded& before) {
+        surround::Block block;
+        if (column < grid.columns) {
+          if (!fresh) block = {(before.members >> lane & 1) != 0, before.since};
+          block = surround::next_block(block, grid_bit(s.reached, column, row), s.verdict, step);
+          state->since[row * kMostSide + column] = block.since;
+        }
+        const std::uint32_t bits = __ballot_sync(0xFFFFFFFFU, block.member);
+        if (lane != 0) return;
+        members[row][w] = bits;
+        state->members[row][w] = bits;
+      });
   __syncthreads();
   const bool any = has_line && of_rows && mark_row(members, grid, line, state->marks);
   const int any_at_all = __syncthreads_or(any ? 1 : 0);
