@@ -26,14 +26,15 @@
 #include "bench/support/json_file.h"
 #include "cuda/runtime/device_copy.h"
 
-/// Measures adaptive equalization, equalization of more than 8 bits, denoising, convolution (with
-/// NPP beside it) and the Hessian family on a GPU as users run them, with frames in device memory,
-/// six inputs and six outputs in turn:
+/// Measures adaptive equalization, equalization of more than 8 bits and by a part of the pixels,
+/// denoising, convolution (with NPP beside it) and the Hessian family on a GPU as users run them,
+/// with frames in device memory, six inputs and six outputs in turn:
 ///
 ///    bench_gpu_filters [OUT.json [PART...]]
 ///    bench_gpu_filters --one SPEC WIDTH HEIGHT FORMAT [FRAMES]
 ///
-/// PART is clahe, deep, denoise, convolution, eigenvalues, vessel or host; without it all of them.
+/// PART is clahe, deep, denoise, parts, convolution, eigenvalues, vessel or host; without it all of
+/// them.
 /// --one measures the filter of a spec or, with FRAMES, runs it over that many frames and nothing
 /// else, for a profiler.
 namespace equalux::bench {
@@ -276,6 +277,28 @@ void add_deep(Json& results) {
   }
 }
 
+/// Adds equalization by a part of the pixels: those of a region, and all while a surround is looked
+/// for. Least traffic: a frame read once and written once.
+void add_parts(Json& results) {
+  EqualizeParams region;
+  region.region = "10%,10%,80%,80%";
+  EqualizeParams surround;
+  surround.surround = Surround::ignore;
+  for (const auto& [width, height] :
+       std::array<std::array<int, 2>, 2>{{{3840, 2160}, {1920, 1080}}}) {
+    for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::bgr, PixelFormat::p010_10le}) {
+      const ImageDesc desc{format, width, height};
+      const double floor = 2.0 * static_cast<double>(tight_bytes(desc));
+      const auto add = [&](const char* name, const EqualizeParams& params) {
+        results.push_back(result(name, "production", desc, time_filter(params, desc), floor));
+      };
+      add("equalize", {});
+      add("equalize region=10%,10%,80%,80%", region);
+      add("equalize surround=ignore", surround);
+    }
+  }
+}
+
 /// Adds eigenvalues. Least traffic: a frame read once, two planes of floats written.
 void add_eigenvalues(Json& results) {
   for (const PixelFormat format : {PixelFormat::bgr, PixelFormat::gray8}) {
@@ -340,6 +363,7 @@ int measure(const char* path, const std::vector<std::string>& parts) {
       {"clahe", add_clahe},
       {"deep", add_deep},
       {"denoise", add_denoise},
+      {"parts", add_parts},
       {"convolution", add_convolutions},
       {"eigenvalues", add_eigenvalues},
       {"vessel", add_vessels},
@@ -347,7 +371,8 @@ int measure(const char* path, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     if (std::none_of(known.begin(), known.end(), [&](const auto& k) { return k.first == part; })) {
       throw Error(ExitCode::usage,
-                  "'" + part + "' is no part; there are clahe, deep, denoise, convolution, " +
+                  "'" + part +
+                      "' is no part; there are clahe, deep, denoise, parts, convolution, " +
                       "eigenvalues, vessel and host");
     }
   }
