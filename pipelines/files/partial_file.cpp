@@ -95,6 +95,20 @@ std::string working_path(const std::string& final_path, Working file) {
                     std::string(kPartial) + (file == Working::before ? kBefore : kClosing));
 }
 
+void require_room_beside(const std::string& output) {
+  const std::filesystem::path path(output);
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  const std::size_t longest =
+      std::filesystem::path(working_path(output, Working::closing)).filename().native().size();
+  if (most <= 0 || longest <= static_cast<std::size_t>(most)) return;
+  const std::size_t more = longest - path.filename().native().size();
+  throw Error(ExitCode::cannot_create, "output " + output +
+                                           ": its name is too long, must have at most " +
+                                           std::to_string(static_cast<std::size_t>(most) - more) +
+                                           " bytes, as files beside it have longer ones");
+}
+
 bool is_partial_path(const std::string& path) {
   const std::filesystem::path stem = std::filesystem::path(path).stem();
   const std::filesystem::path kind = stem.extension();

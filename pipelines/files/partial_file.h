@@ -22,6 +22,10 @@ enum class Working : std::uint8_t {
 /// output's partial file has.
 [[nodiscard]] std::string working_path(const std::string& final_path, Working file);
 
+/// Throws Error(cannot_create) where the folder of an output allows no names as long as those of
+/// its second files.
+void require_room_beside(const std::string& output);
+
 /// Returns true for a name of any of these forms: a file that is being written, or was not
 /// finished.
 [[nodiscard]] bool is_partial_path(const std::string& path);

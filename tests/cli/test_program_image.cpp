@@ -233,7 +233,7 @@ TEST_F(ImageCommand, AStillThatTheFiltersDoNotTakeCostsTheOthersNothing) {
   for (const auto& [option, value, said] :
        {std::array{"--filter", "denoise",
                    "set/a.pgm: filter denoise does not take gray16_le stills, must have 8 bits"},
-        std::array{"--region", "0,0,20,10", "set/a.pgm: region"}}) {
+        std::array{"--region", "2,0,20,10", "set/a.pgm: region"}}) {
     const ProgramResult result =
         run_program({"image", "set", "--out", "some", "-y", option, value}, options_);
     EXPECT_EQ(result.exit_code, 3);

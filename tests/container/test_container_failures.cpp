@@ -90,6 +90,12 @@ TEST_F(ContainerFailures, RefusesItsOwnInputAndBadNames) {
       HasSubstr("the input itself"));
   EXPECT_THAT(refusal({folder_ / "no/such/out.mp4", in, false}, "h264", ExitCode::cannot_create),
               HasSubstr("folder does not exist"));
+  // The finished mp4 is made beside the partial file, under a longer name.
+  const std::string longest = folder_ / std::string(235, 'a') + ".mp4";
+  EXPECT_THAT(refusal({longest, in, false}, "h264", ExitCode::cannot_create), "accepted");
+  EXPECT_THAT(refusal({folder_ / std::string(236, 'a') + ".mp4", in, false}, "h264",
+                      ExitCode::cannot_create),
+              HasSubstr("name is too long, must have at most 239 bytes"));
   EXPECT_THROW((void)make_container_writer({folder_ / "out.xyz", in, false}), Error);
   EXPECT_THROW((void)make_container_writer({folder_ / "out", in, false}), Error);
 }

@@ -183,6 +183,7 @@ void Writer::open_copies() {
 
 void Writer::check(const std::string& codec) {
   check_paths();
+  if (is_iso(kind_)) require_room_beside(options_.output_path);
   check_video_codec(codec, kind_);
   open_copies();
   lock();

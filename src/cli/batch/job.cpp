@@ -9,7 +9,6 @@
 #include <equalux/curve.h>
 #include <equalux/error.h>
 #include <equalux/filter.h>
-#include <unistd.h>
 
 #include "pipelines/core/sink.h"
 #include "pipelines/files/file_names.h"
@@ -95,21 +94,6 @@ std::string entry_name(const std::string& input) {
   return parse_json(json_text(name)).get<std::string>();  // bytes that are no UTF-8 are replaced
 }
 
-/// Refuses a result whose name leaves no room for those of the files beside it, which are longer.
-void check_length(const std::string& output) {
-  const fs::path path(output);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
-  const std::size_t longest =
-      fs::path(working_path(output, Working::closing)).filename().native().size();
-  if (most <= 0 || longest <= static_cast<std::size_t>(most)) return;
-  const std::size_t more = longest - path.filename().native().size();
-  throw Error(ExitCode::cannot_create, "output " + output +
-                                           ": its name is too long, must have at most " +
-                                           std::to_string(static_cast<std::size_t>(most) - more) +
-                                           " bytes, as files beside it have longer ones");
-}
-
 struct FileStamp {
   std::uintmax_t bytes = 0;
   fs::file_time_type written;
@@ -181,7 +165,7 @@ void Job::identify() {
 FileResult Job::run() {
   require_file(job_.input);
   make_folder_of(job_.output);
-  check_length(job_.output);
+  require_room_beside(job_.output);
   make_folder_of(paths_.entry);
   FileLock lock(paths_.lock);
   if (!lock.held() && context_.waits) wait_for(lock);
