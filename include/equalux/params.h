@@ -152,8 +152,8 @@ struct EqualizeParams {
   double brighten_ms = 0;       ///< time constant where the picture gets brighter; 0 = temporal_ms
   double darken_ms = 0;         ///< time constant where the picture gets darker; 0 = temporal_ms
 
-  // Pixels that the fused chain counts, in 8-bit formats; all pixels are transformed.
-  // docs/algorithm.md, "What counts".
+  // Pixels that the fused chain counts; all pixels are transformed. Not with lightness, nor with
+  // luma of RGB. docs/algorithm.md, "What counts".
   /// Rectangle "x,y,width,height", each in pixels or, with a %, in per cent of the frame's side; or
   /// the path of a PGM file of the frame's size whose bright pixels count; empty = the whole frame.
   std::string region;
