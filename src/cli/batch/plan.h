@@ -37,10 +37,10 @@ struct BatchPlan {
 
 /// Makes a plan. Folders are searched recursively and mirrored below `out`; if that is empty,
 /// outputs are "null". `extension` is the container of results; empty = the input's where it can be
-/// written, else mkv. An argument that does not exist becomes a job that fails, and an
-/// input that is named twice is one job. Throws Error(usage)
-/// where two inputs have the same output, or an output is an input or lies in the state folder of
-/// batches.
+/// written, else mkv. An argument that does not exist becomes a job that fails, and an input that
+/// is named twice is one job. Throws Error(usage) where two inputs have the same output, or an
+/// output is an input, lies in the state folder of batches, or is named like a file that is being
+/// written.
 [[nodiscard]] BatchPlan plan_batch(const std::vector<std::string>& inputs,
                                    const std::vector<ManifestEntry>& manifest,
                                    const std::string& out, const std::string& extension);
