@@ -389,6 +389,12 @@ TEST(Presets, OptionsOfTheirFiltersHaveTheNamesThatSteerThem) {
   EXPECT_THAT(options, Contains(std::pair<std::string, std::string>("clip-limit", "2.6")));
 }
 
+TEST(Presets, EndoscopyLeavesOutTheBlackAroundARoundPicture) {
+  using Given = std::pair<std::string, std::string>;
+  EXPECT_THAT(cli::preset_options("endoscopy"), Contains(Given("surround", "ignore")));
+  EXPECT_THAT(cli::preset_options("stable"), Not(Contains(Given("surround", "ignore"))));
+}
+
 TEST(Presets, CurvesAreForAllCommandsThoseOfACommandForIt) {
   const TemporaryFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 2));
