@@ -36,6 +36,7 @@ struct Brightness {
   std::ptrdiff_t stride;
   int width;
   int height;
+  int black;
   RgbLayout at;  // all offsets are 0 where a pixel has one sample
 
   __device__ int operator()(int x, int y) const {
@@ -57,7 +58,7 @@ __global__ void look_at_corners_kernel(const __grid_constant__ Brightness bright
         max(corner, brightness(i % 2 * (brightness.width - 1), i / 2 * (brightness.height - 1)));
   }
   state->corner = corner;
-  state->dark = corner > 255 / kVignetteShare ? -1 : 0;
+  state->dark = corner > dark_level(255, brightness.black) ? -1 : 0;
   state->blocks_done = 0;
 }
 
@@ -89,11 +90,11 @@ __global__ void find_dark_level_kernel(const __grid_constant__ Brightness bright
   const std::uint64_t pixels =
       std::uint64_t{static_cast<unsigned>(rows)} * static_cast<unsigned>(brightness.width);
   std::uint64_t below = 0;
-  int dark = kDarkestVignette;
+  int dark = dark_level(0, brightness.black);
   for (int level = 0; level < 256; ++level) {
     below += counts[level];
     if (10 * below >= 9 * pixels) {
-      dark = max(kDarkestVignette, level / kVignetteShare);
+      dark = dark_level(level, brightness.black);
       break;
     }
   }
@@ -193,7 +194,8 @@ void DeviceVignette::clear(const ConstImageView& in, const DeviceClasses& classe
   const int height = in.desc.height;
   RgbLayout layout{0, 0, 0, -1, 1};
   if (traits(in.desc.format).model == ColorModel::rgb) layout = rgb_layout(in.desc.format);
-  const Brightness brightness{in.data[0], in.stride[0], width, height, layout};
+  const Brightness brightness{in.data[0], in.stride[0],         width,
+                              height,     black_level(in.desc), layout};
   auto* const state = reinterpret_cast<State*>(state_.get());
   std::uint8_t* const vignette = vignette_.get();
   std::uint8_t* const widened = widened_.get();

@@ -89,11 +89,24 @@ EQUALUX_HD float within_line(float sign, float light, float own_level, float mea
 }
 
 /// Vignette, the dark around a photograph through a round opening. A pixel is dark at or below
-/// max(kDarkestVignette, p / kVignetteShare), where nine tenths of the pixels in every
-/// kVignetteRowStep-th row are at or below p. Brightness is max(r, g, b), or luma.
-inline constexpr int kDarkestVignette = 10;  ///< level that cameras give to black
+/// black + max(kDarkestVignette, (p - black) / kVignetteShare), where nine tenths of the pixels in
+/// every kVignetteRowStep-th row are at or below p. Brightness is max(r, g, b), or luma; `black` is
+/// its level of black.
+inline constexpr int kDarkestVignette = 10;  ///< levels above black that cameras give to black
 inline constexpr int kVignetteShare = 6;
 inline constexpr int kVignetteRowStep = 4;
+
+/// Returns the level of black in a frame's brightness: 16 in limited range.
+[[nodiscard]] inline int black_level(const ImageDesc& desc) {
+  if (traits(desc.format).model != ColorModel::yuv) return 0;
+  return yuv_weights(desc.matrix, desc.range).luma_offset;
+}
+
+/// Level up to which a pixel is dark, where nine tenths of the pixels are at or below `bright`.
+EQUALUX_HD std::int32_t dark_level(std::int32_t bright, std::int32_t black) {
+  const std::int32_t share = (bright - black) / kVignetteShare;
+  return black + (share > kDarkestVignette ? share : kDarkestVignette);
+}
 
 /// Pixels by which the vignette grows, so that its rim is no line: a kernel of three sigmas beyond
 /// the rim sees nothing of it.

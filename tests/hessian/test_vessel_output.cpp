@@ -30,17 +30,21 @@ Image run(const Params& params, const ConstImageView& in, int threads = 1) {
   return out;
 }
 
-/// A round photograph in a dark frame, with a dark line across it and a soft rim.
-Image round_photograph(PixelFormat format, bool fourth_corner_bright = false) {
+/// A round photograph in a dark frame, with a dark line across it and a soft rim. YCbCr has the
+/// same levels in the codes of its range.
+Image round_photograph(const ImageDesc& desc, int brightest, bool fourth_corner_bright = false) {
   constexpr int kSide = 240;
-  Image image({format, kSide, kSide});
-  const int step = traits(format).step[0];
+  Image image({desc.format, kSide, kSide, desc.matrix, desc.range});
+  const bool limited =
+      traits(desc.format).model == ColorModel::yuv && desc.range == ColorRange::limited;
+  const int step = traits(desc.format).step[0];
   for (int y = 0; y < kSide; ++y) {
     for (int x = 0; x < kSide; ++x) {
       const double inside = 105 - std::hypot(x - 119.5, y - 119.5);
-      double level = 4 + std::clamp(inside + 2, 0.0, 4.0) / 4 * 180;
+      double level = 4 + std::clamp(inside + 2, 0.0, 4.0) / 4 * (brightest - 4);
       if (std::abs(y - 110) < 3 && inside > 0) level *= 0.7;
       if (fourth_corner_bright && x > kSide - 4 && y > kSide - 4) level = 120;
+      if (limited) level = 16 + level * 219 / 255;
       for (int c = 0; c < std::min(step, 3); ++c)
         image.view().row(0, y)[x * step + c] = static_cast<std::uint8_t>(level);
     }
@@ -67,7 +71,7 @@ Found found_in(const ConstImageView& mask) {
 
 TEST(FieldOfView, TheRimOfARoundPhotographIsNoVessel) {
   for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::bgr, PixelFormat::rgba}) {
-    const Image photograph = round_photograph(format);
+    const Image photograph = round_photograph({format, 0, 0}, 184);
     VesselParams params;
     const Found with = found_in(run(params, photograph.view()).view());
     EXPECT_GT(with.line, 700) << to_string(format);
@@ -77,8 +81,20 @@ TEST(FieldOfView, TheRimOfARoundPhotographIsNoVessel) {
   }
 }
 
+/// Black of limited range is no brighter than that of full range, however dim the photograph is.
+TEST(FieldOfView, ADimPhotographHasTheSameRimInEveryRange) {
+  for (const ColorRange range : {ColorRange::full, ColorRange::limited}) {
+    for (const PixelFormat format : {PixelFormat::nv12, PixelFormat::y444}) {
+      const Image photograph = round_photograph({format, 0, 0, ColorMatrix::bt709, range}, 60);
+      const Found found = found_in(run(VesselParams{}, photograph.view()).view());
+      EXPECT_GT(found.line, 700) << to_string(format) << ' ' << to_string(range);
+      EXPECT_EQ(found.elsewhere, 0) << to_string(format) << ' ' << to_string(range);
+    }
+  }
+}
+
 TEST(FieldOfView, NeedsAllFourCornersDark) {
-  const Image photograph = round_photograph(PixelFormat::gray8, true);
+  const Image photograph = round_photograph({PixelFormat::gray8, 0, 0}, 184, true);
   VesselParams params;
   const Image with = run(params, photograph.view());
   params.mask = FieldOfView::none;

@@ -26,6 +26,7 @@ void brightness(const ConstImageView& in, int y, int begin, int end, std::uint8_
 
 VignetteFinder::VignetteFinder(const ImageDesc& desc, int margin)
     : desc_(desc),
+      black_(black_level(desc)),
       margin_(margin),
       plane_(static_cast<std::size_t>(desc.width) * static_cast<std::size_t>(desc.height)),
       levels_(static_cast<std::size_t>(desc.width)),
@@ -42,8 +43,8 @@ bool VignetteFinder::find(const ConstImageView& in) {
     }
   }
   // Most frames end here, before their pixels are read.
-  if (corner > 255 / kVignetteShare) return false;
-  const int dark = dark_level(in);
+  if (corner > dark_level(255, black_)) return false;
+  const int dark = dark_level_of(in);
   if (corner > dark) return false;
   mark_vignette(in, dark);
   widen_rows();
@@ -51,7 +52,7 @@ bool VignetteFinder::find(const ConstImageView& in) {
   return true;
 }
 
-int VignetteFinder::dark_level(const ConstImageView& in) {
+int VignetteFinder::dark_level_of(const ConstImageView& in) {
   std::array<std::int64_t, 256> counts{};
   std::int64_t pixels = 0;
   for (int y = 0; y < desc_.height; y += kVignetteRowStep) {
@@ -63,9 +64,9 @@ int VignetteFinder::dark_level(const ConstImageView& in) {
   std::int64_t below = 0;
   for (int level = 0; level < 256; ++level) {
     below += counts[static_cast<std::size_t>(level)];
-    if (10 * below >= 9 * pixels) return std::max(kDarkestVignette, level / kVignetteShare);
+    if (10 * below >= 9 * pixels) return dark_level(level, black_);
   }
-  return kDarkestVignette;
+  return dark_level(0, black_);
 }
 
 void VignetteFinder::mark_vignette(const ConstImageView& in, int dark) {

@@ -12,8 +12,8 @@
 namespace equalux {
 
 /// Finder of the vignette: dark pixels that are connected, by their sides, to a corner of the
-/// frame, if all four corners are dark. Brightness is max(r, g, b), or luma. A pixel is dark at or
-/// below max(10, p / 6), where nine tenths of the pixels of every fourth row are at or below p.
+/// frame, if all four corners are dark. Brightness is max(r, g, b), or luma; vessel_math.h tells
+/// what is dark.
 class VignetteFinder {
  public:
   /// Makes a finder; the vignette grows by `margin` pixels in every direction, so that its rim is
@@ -28,7 +28,7 @@ class VignetteFinder {
   }
 
  private:
-  [[nodiscard]] int dark_level(const ConstImageView& in);
+  [[nodiscard]] int dark_level_of(const ConstImageView& in);
   void mark_vignette(const ConstImageView& in, int dark);
   void widen_rows();
   void widen_columns();
@@ -37,6 +37,7 @@ class VignetteFinder {
   }
 
   ImageDesc desc_;
+  int black_;
   int margin_;
   std::vector<std::uint8_t> plane_;
   std::vector<std::uint8_t> levels_;  // one row
