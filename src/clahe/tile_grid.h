@@ -10,7 +10,6 @@
 /// All counts are in cells of src/format/layout.h, so that no border of a tile lies within the luma
 /// of a chroma sample. A row of 4:2:0 cells is two rows of luma, of one field where the frame is
 /// interlaced.
-/// interlaced.
 namespace equalux {
 
 /// One direction of the grid. Tile i has the cells edge[i] to edge[i + 1] - 1. A cell lies between
