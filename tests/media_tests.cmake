@@ -39,7 +39,7 @@ if(EQUALUX_HAVE_LIBAV)
     PRIVATE equalux_warnings)
   equalux_tests(test_container container LABELS media LIBRARIES equalux_media_files
     STEMS container_colour container_failures container_probe container_shortfall container_writer
-      picture_data)
+      packet_reader picture_data)
 endif()
 
 if(EQUALUX_HAVE_GSTREAMER)

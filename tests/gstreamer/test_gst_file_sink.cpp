@@ -128,6 +128,42 @@ TEST_F(FileSinkTest, CopiesTheSound) {
   EXPECT_EQ(hash(settings.path), hash(input));
 }
 
+TEST_F(FileSinkTest, PartsWhoseClockRestartsFollowEachOther) {
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=320x240:r=25:d=2 -f lavfi -i sine=d=2:r=48000 -c:v libx264 -bf 2 "
+      "-pix_fmt yuv420p -c:a aac '" +
+      folder_ / "a.ts" + "'");
+  const std::string part = test::file_bytes(folder_ / "a.ts");
+  std::ofstream(folder_ / "in.ts", std::ios::binary) << part << part;
+  for (const char* name : {"out.mkv", "out.mp4"}) {
+    SCOPED_TRACE(name);
+    testing::internal::CaptureStderr();
+    const auto source = make_file_source(folder_ / "in.ts");
+    const auto sink = make_file_sink(options(name));
+    EXPECT_EQ(test::copy_frames(*source, *sink), 100U);
+    sink->finish(Ending::complete);
+    EXPECT_EQ(source->shortfall(), std::nullopt);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                HasSubstr("in.ts: its clock restarts at 3.48 s; each part follows the one before"));
+
+    const auto times = test::ffprobe_times(folder_ / name);
+    ASSERT_EQ(times.size(), 100U);
+    for (std::size_t i = 0; i < 100; ++i) {
+      EXPECT_NEAR(static_cast<double>(times[i] - times[0]), static_cast<double>(i) * 40e6, 1e6);
+    }
+    const auto json = test::ffprobe("-show_packets -select_streams a", folder_ / name)["packets"];
+    std::vector<double> sound;
+    for (const auto& packet : json)
+      sound.push_back(std::stod(packet["pts_time"].get<std::string>()));
+    // The first packet of each part is 21 ms before its first picture.
+    ASSERT_GT(sound.size(), 180U);
+    const double start = static_cast<double>(times[50]) / 1e9 - 0.0213;
+    EXPECT_THAT(sound, testing::Contains(testing::DoubleNear(start + 0.0213, 0.0012)));
+    EXPECT_NEAR(sound.back() - start, sound[sound.size() / 2 - 1] - sound[0], 0.03);
+    EXPECT_TRUE(std::is_sorted(sound.begin(), sound.end()));
+  }
+}
+
 TEST_F(FileSinkTest, APartialRunIsPlayable) {
   const std::string input = make("in.mkv", "yuv420p");
   const FileSinkOptions settings = options("out.mp4");

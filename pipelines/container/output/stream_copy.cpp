@@ -50,7 +50,11 @@ std::int64_t order_time(const AVPacket& packet) {
 }
 
 StreamCopy::StreamCopy(const std::string& path, const ContainerPart& part, ReadStop* stop)
-    : path_(path), part_(part), stop_(stop), input_(open_input(path, stop)) {
+    : path_(path),
+      part_(part),
+      stop_(stop),
+      input_(open_input(path, stop)),
+      reader_(*input_, filtered_stream(*input_)) {
   if (part_.shift_ns == 0) return;
   for (unsigned i = 0; i < input_->nb_streams; ++i) {
     AVStream& stream = *input_->streams[i];
@@ -100,6 +104,7 @@ void StreamCopy::select(const StreamPlan& plan) {
   if (filtered != plan.roles.end()) {
     AVStream& stream = *input_->streams[filtered - plan.roles.begin()];
     picture_data_.note(stream);
+    if (reader_.needs_video()) stream.discard = AVDISCARD_DEFAULT;
     if (PictureData::is_possible(stream.codecpar->codec_id)) {
       filtered_ = stream.index;
       pictures_left_ = kPictures;
@@ -119,7 +124,9 @@ void StreamCopy::look_inside(const AVPacket& picture) {
 
 void StreamCopy::look_no_further() {
   pictures_left_ = 0;
-  if (filtered_ >= 0) input_->streams[filtered_]->discard = AVDISCARD_ALL;
+  if (filtered_ >= 0 && !reader_.needs_video()) {
+    input_->streams[filtered_]->discard = AVDISCARD_ALL;
+  }
   filtered_ = -1;
   if (std::find(wanted_.begin(), wanted_.end(), true) == wanted_.end()) ended_ = true;
 }
@@ -170,7 +177,7 @@ PacketPtr StreamCopy::read() {
   while (!ended_) {
     PacketPtr packet = make_packet();
     if (stop_ != nullptr) stop_->begin();
-    const int error = av_read_frame(input_.get(), packet.get());
+    const int error = reader_.read(*packet);
     if (error < 0) {
       if (error != AVERROR_EOF) {
         read_error_ = error == AVERROR_EXIT ? "nothing comes from its server" : av_text(error);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipelines/container/av_handles.h"
+#include "pipelines/container/input/packet_reader.h"
 #include "pipelines/container/input/picture_data.h"
 #include "pipelines/container/output/stream_plan.h"
 #include "pipelines/container/read_stop.h"
@@ -56,6 +57,7 @@ class StreamCopy {
   const ContainerPart part_;
   ReadStop* stop_;
   InputContext input_;
+  PacketReader reader_;
   std::vector<bool> wanted_;
   std::map<int, BitstreamFilter> aac_filters_;
   std::map<int, PacketPtr> first_packets_;

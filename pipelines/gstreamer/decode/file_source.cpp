@@ -61,6 +61,7 @@ class FileSource final : public Source {
   gst::SamplePtr next_sample();
   gst::SamplePtr next_visible(Frame& frame);
   void peek();
+  void tell_restarts();
   void set_times(GstSample* sample, Frame& frame);
   bool is_hidden(GstSample* sample, Frame& frame);
   std::int64_t missing_end_ns() const;
@@ -94,7 +95,8 @@ class FileSource final : public Source {
   std::atomic<bool> cancelled_ = false;
   ReadStop stop_;
   std::uint64_t frames_ = 0;
-  std::int64_t end_ns_ = 0;              // end of the last of them
+  std::int64_t end_ns_ = 0;  // end of the last of them
+  bool told_restarts_ = false;
   bool skipped_ = false;                 // frames just before the next one were skipped on purpose
   bool is_matroska_ = false;             // a local Matroska file
   bool pictures_by_themselves_ = false;  // each packet is a picture by itself
@@ -404,6 +406,22 @@ void FileSource::peek() {
   info_.container_part.shift_ns = shifted ? -first_.pts_ns : 0;
 }
 
+/// Logs once, at the end, where the file's clock restarted.
+void FileSource::tell_restarts() {
+  if (cancelled_ || !feed_ || feed_->restarts_ns().empty() || std::exchange(told_restarts_, true)) {
+    return;
+  }
+  constexpr std::size_t kMost = 3;
+  const std::vector<std::int64_t>& times = feed_->restarts_ns();
+  std::string text;
+  for (std::size_t i = 0; i < std::min(times.size(), kMost); ++i) {
+    text += fmt::format("{}{:.2f} s", i == 0 ? "" : ", ",
+                        static_cast<double>(times[i] + info_.container_part.shift_ns) / 1e9);
+  }
+  if (times.size() > kMost) text += fmt::format(" and {} times more", times.size() - kMost);
+  logger().warn("{}: its clock restarts at {}; each part follows the one before it", path_, text);
+}
+
 bool FileSource::read(Frame& frame) {
   if (cancelled_) return false;
   gst::SamplePtr sample = std::move(first_sample_);
@@ -413,7 +431,10 @@ bool FileSource::read(Frame& frame) {
   } else {
     sample = next_visible(frame);
   }
-  if (!sample) return false;
+  if (!sample) {
+    tell_restarts();
+    return false;
+  }
   tap_->lend(sample.get(), frame);
   if (crop_ != PictureEdges{}) {
     const auto shown = [this](const ConstImageView& whole) {

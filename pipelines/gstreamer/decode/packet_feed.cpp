@@ -108,6 +108,7 @@ class PictureTimes {
 PacketFeed::PacketFeed(InputContext input, int video_stream, CapsPtr caps,
                        const PacketFeedOptions& options, ReadStop* stop)
     : input_(std::move(input)),
+      reader_(*input_, video_stream),
       stream_(input_->streams[video_stream]),
       caps_(std::move(caps)),
       times_(std::make_unique<PictureTimes>(*stream_->codecpar)),
@@ -161,7 +162,7 @@ PacketPtr PacketFeed::read_packet() {
   PacketPtr packet = make_packet();
   while (true) {
     if (stop_ != nullptr) stop_->begin();
-    const int result = av_read_frame(input_.get(), packet.get());
+    const int result = reader_.read(*packet);
     if (result < 0) {
       if (result != AVERROR_EOF) read_error_ = av_text(result);
       return nullptr;

@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "pipelines/container/av_handles.h"
+#include "pipelines/container/input/packet_reader.h"
 #include "pipelines/container/read_stop.h"
 #include "pipelines/gstreamer/decode/codec_caps.h"
 #include "pipelines/gstreamer/decode/stamp_table.h"
@@ -54,6 +56,10 @@ class PacketFeed {
   [[nodiscard]] std::string chroma_site() const;
   /// Why reading ended early; empty where it did not.
   [[nodiscard]] std::string read_error() const { return read_error_; }
+  /// Returns when the file's clock restarted, as PacketReader does. Asked at the end.
+  [[nodiscard]] const std::vector<std::int64_t>& restarts_ns() const {
+    return reader_.restarts_ns();
+  }
 
  private:
   PacketPtr read_packet();
@@ -65,6 +71,7 @@ class PacketFeed {
   static BufferPtr wrap_alpha(const AVPacket& packet);
 
   InputContext input_;
+  PacketReader reader_;
   const AVStream* stream_;
   CapsPtr caps_;
   std::unique_ptr<PictureTimes> times_;

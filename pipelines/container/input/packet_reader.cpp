@@ -1,0 +1,187 @@
+#include "pipelines/container/input/packet_reader.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+namespace equalux {
+namespace {
+
+/// How far a clock that goes on may step back: times of damaged files and of some muxers do.
+constexpr std::int64_t kBack = 100'000'000;  // ns
+/// How far it may step forward: reception failed, or a stream was silent.
+constexpr std::int64_t kForward = 60'000'000'000;  // ns
+/// How far streams of a file are apart at most.
+constexpr std::int64_t kApart = 1'000'000'000;  // ns
+/// Packets that may be read while a stream waits for the video.
+constexpr std::size_t kMostAhead = 5'000;
+constexpr std::size_t kMostAheadBytes = std::size_t{16} << 20;
+
+bool goes_on(std::int64_t from_ns, std::int64_t to_ns) {
+  return to_ns >= from_ns - kBack && to_ns <= from_ns + kForward;
+}
+
+/// Returns true for transport and program streams. Joined Ogg files have other streams in each
+/// part, with heads among their packets.
+bool may_restart(const AVInputFormat& format) {
+  const std::string_view name = format.name;
+  return name == "mpegts" || name == "mpeg";
+}
+
+}  // namespace
+
+PacketReader::PacketReader(AVFormatContext& input, int video)
+    : input_(input), video_(video), possible_(video >= 0 && may_restart(*input.iformat)) {}
+
+std::int64_t PacketReader::nanoseconds(std::int64_t ticks, const AVPacket& packet) const {
+  return av_rescale_q(ticks, input_.streams[packet.stream_index]->time_base, kNanoseconds);
+}
+
+/// Returns a packet's decoding time, or its presentation time where it has none.
+std::int64_t PacketReader::time_of(const AVPacket& packet) const {
+  return nanoseconds(packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts, packet);
+}
+
+void PacketReader::move(AVPacket& packet, std::int64_t shift_ns) const {
+  const AVRational base = input_.streams[packet.stream_index]->time_base;
+  const std::int64_t shift = av_rescale_q(shift_ns, kNanoseconds, base);
+  if (packet.pts != AV_NOPTS_VALUE) packet.pts += shift;
+  if (packet.dts != AV_NOPTS_VALUE) packet.dts += shift;
+}
+
+bool PacketReader::is_sound(const AVPacket& packet) const {
+  return input_.streams[packet.stream_index]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+}
+
+/// Begins a part with this picture, which comes after a clock that stood at video_next_ns_.
+void PacketReader::begin_part(const AVPacket& packet, std::int64_t now_ns) {
+  const AVStream& stream = *input_.streams[video_];
+  Part part{parts_.back().shift_ns, packet.pos, *video_next_ns_};
+  // Tries a full counter first.
+  if (stream.pts_wrap_bits > 0 && stream.pts_wrap_bits < 63) {
+    const std::int64_t full = nanoseconds(std::int64_t{1} << stream.pts_wrap_bits, packet);
+    for (const std::int64_t shift : {full, -full}) {
+      if (!goes_on(*video_next_ns_, now_ns + shift)) continue;
+      part.shift_ns += shift;
+      parts_.push_back(part);
+      return;
+    }
+  }
+  // Both are needed: the other part may reorder pictures less, and some pictures of MPEG-2 have no
+  // presentation time.
+  const std::int64_t decoded_ns = *video_next_ns_ + part.shift_ns - now_ns;
+  const std::int64_t shown_ns =
+      packet.pts == AV_NOPTS_VALUE ? decoded_ns : video_end_ns_ - nanoseconds(packet.pts, packet);
+  part.shift_ns = std::max(decoded_ns, shown_ns);
+  parts_.push_back(part);
+  restarts_ns_.push_back(video_end_ns_);
+}
+
+void PacketReader::follow_video(AVPacket& packet) {
+  if (packet.duration > 0) picture_ns_ = nanoseconds(packet.duration, packet);
+  if (packet.pts == AV_NOPTS_VALUE && packet.dts == AV_NOPTS_VALUE) return;
+  const std::int64_t now_ns = time_of(packet);
+  if (video_next_ns_ && !goes_on(*video_next_ns_, now_ns)) begin_part(packet, now_ns);
+  move(packet, parts_.back().shift_ns);
+  const std::int64_t shown = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+  const std::int64_t end_ns = nanoseconds(shown, packet) + picture_ns_;
+  video_end_ns_ = video_next_ns_ ? std::max(video_end_ns_, end_ns) : end_ns;
+  video_next_ns_ = now_ns + picture_ns_;
+}
+
+/// Returns true for sound whose clock restarted while the video's did not yet: files that are
+/// joined end in packets of several streams, and the video's last one is read late.
+bool PacketReader::waits_for_video(const AVPacket& packet) const {
+  if (packet.stream_index == video_ || !is_sound(packet)) return false;
+  if (packet.pts == AV_NOPTS_VALUE && packet.dts == AV_NOPTS_VALUE) return false;
+  const auto found = tracks_.find(packet.stream_index);
+  if (found == tracks_.end() || !found->second.next_ns) return false;
+  const Track& track = found->second;
+  return track.part + 1 == parts_.size() && !goes_on(*track.next_ns, time_of(packet)) &&
+         !goes_on(track.end_ns, time_of(packet) + parts_.back().shift_ns);
+}
+
+/// Returns true where the place in the file tells which part a packet belongs to, because its time
+/// does not: of streams with few packets, or where the clock hardly moved.
+bool PacketReader::is_by_place(const Track& track, const AVPacket& packet) const {
+  const Part& newest = parts_.back();
+  if (!is_sound(packet) || !track.next_ns) return true;
+  return std::abs(newest.shift_ns - parts_[track.part].shift_ns) < kApart ||
+         *track.next_ns < newest.before_ns - kApart;
+}
+
+void PacketReader::choose_part(Track& track, const AVPacket& packet) const {
+  const std::int64_t now_ns = time_of(packet);
+  const std::size_t newest = parts_.size() - 1;
+  const auto change_to = [&](std::size_t part) {
+    track.part = part;
+    track.shift_ns = 0;
+    track.joins = true;
+  };
+  if (track.part < newest && is_by_place(track, packet)) {
+    if (packet.pos < 0 || packet.pos >= parts_[newest].byte) change_to(newest);
+    return;
+  }
+  if (!is_sound(packet) || !track.next_ns || goes_on(*track.next_ns, now_ns)) return;
+  if (track.part < newest) {
+    const auto nearer = [&](const Part& a, const Part& b) {
+      return std::abs(now_ns + a.shift_ns - track.end_ns) <
+             std::abs(now_ns + b.shift_ns - track.end_ns);
+    };
+    const auto first = parts_.begin() + static_cast<std::ptrdiff_t>(track.part) + 1;
+    const auto nearest = std::min_element(first, parts_.end(), nearer);
+    change_to(static_cast<std::size_t>(nearest - parts_.begin()));
+    return;
+  }
+  // The video goes on. A step forward is a silence.
+  const std::int64_t moved_ns = now_ns + parts_[newest].shift_ns;
+  track.shift_ns = moved_ns < track.end_ns - kBack ? track.end_ns - moved_ns : 0;
+}
+
+/// Moves a packet of another stream than the video; returns false for sound that would be heard
+/// while that of the part before it still lasts.
+bool PacketReader::take(AVPacket& packet) {
+  if (packet.pts == AV_NOPTS_VALUE && packet.dts == AV_NOPTS_VALUE) return true;
+  Track& track = tracks_[packet.stream_index];
+  choose_part(track, packet);
+  const std::int64_t now_ns = time_of(packet);
+  const std::int64_t duration_ns = nanoseconds(std::max<std::int64_t>(0, packet.duration), packet);
+  const std::int64_t shift_ns = parts_[track.part].shift_ns + track.shift_ns;
+  const std::int64_t middle_ns = now_ns + shift_ns + duration_ns / 2;
+  if (track.joins && is_sound(packet) && track.next_ns && middle_ns < track.end_ns) return false;
+  track.joins = false;
+  track.next_ns = now_ns + duration_ns;
+  track.end_ns = *track.next_ns + shift_ns;
+  move(packet, shift_ns);
+  return true;
+}
+
+bool PacketReader::fetch() {
+  if (result_ < 0) return false;
+  PacketPtr packet = make_packet();
+  result_ = av_read_frame(&input_, packet.get());
+  if (result_ < 0) return false;
+  if (packet->stream_index == video_) follow_video(*packet);
+  ahead_bytes_ += static_cast<std::size_t>(packet->size);
+  ahead_.push_back(std::move(packet));
+  return true;
+}
+
+int PacketReader::read(AVPacket& packet) {
+  if (!possible_) return av_read_frame(&input_, &packet);
+  while (true) {
+    if (ahead_.empty() && !fetch()) return result_;
+    const PacketPtr next = std::move(ahead_.front());
+    while (waits_for_video(*next) && ahead_.size() < kMostAhead && ahead_bytes_ < kMostAheadBytes) {
+      if (!fetch()) break;
+    }
+    ahead_.pop_front();
+    ahead_bytes_ -= static_cast<std::size_t>(next->size);
+    if (next->stream_index == video_ || take(*next)) {
+      av_packet_move_ref(&packet, next.get());
+      return 0;
+    }
+  }
+}
+
+}  // namespace equalux
