@@ -35,6 +35,11 @@ void check(std::string_view filter, std::string_view what, const ImageDesc& is,
 
 void check_frames(std::string_view filter, const ConstImageView& in, const ImageDesc& in_desc,
                   const ImageView& out, const ImageDesc& out_desc) {
+  // A filter without frames' size must not meet an Image without one, which would equal it.
+  if (in_desc.width == 0) {
+    throw Error(ExitCode::usage, std::string(filter) + ": there is no size and format of frames " +
+                                     "yet, configure() must come before submit()");
+  }
   check(filter, "frame", in.desc, in_desc);
   check(filter, "result", out.desc, out_desc);
 }

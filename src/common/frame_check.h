@@ -8,7 +8,8 @@
 namespace equalux {
 
 /// Throws Error(usage) where a frame or the memory for its result is not what a filter of this name
-/// was configured for: `in_desc` and `out_desc`. Matrix and range matter for YCbCr only.
+/// was configured for: `in_desc` and `out_desc`, 0x0 before configure(). Matrix and range matter
+/// for YCbCr only.
 void check_frames(std::string_view filter, const ConstImageView& in, const ImageDesc& in_desc,
                   const ImageView& out, const ImageDesc& out_desc);
 

@@ -9,6 +9,7 @@
 namespace equalux {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -50,6 +51,28 @@ TEST(FrameCheck, EveryFilterNamesTheFrameAndWhatItMustBe) {
     ImageDesc flat = configured.out;
     flat.height = 79;
     EXPECT_THAT(configured.error_of(desc, flat), HasSubstr("the result is 96x79 "));
+  }
+}
+
+TEST(FrameCheck, AFilterWithoutConfigureSaysSo) {
+  // An Image without a desc is 0x0, as are the frames of a filter that knows none yet.
+  const ImageDesc descs[] = {{}, {PixelFormat::bgr, 96, 80}};
+  for (const FilterInfo& info : filter_list()) {
+    for (const ImageDesc& desc : descs) {
+      SCOPED_TRACE(std::string(info.name) + " " + std::to_string(desc.width));
+      const auto filter = make_cpu_filter(parse_filter_spec(info.name));
+      Image in = desc.width == 0 ? Image() : Image(desc);
+      Image out = desc.width == 0 ? Image() : Image(desc);
+      FrameContext context;
+      try {
+        filter->submit(std::as_const(in).view(), out.view(), context);
+        ADD_FAILURE() << "took the frame";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::usage);
+        EXPECT_THAT(error.what(), EndsWith(": there is no size and format of frames yet, "
+                                           "configure() must come before submit()"));
+      }
+    }
   }
 }
 
