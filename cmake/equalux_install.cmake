@@ -71,7 +71,7 @@ configure_package_config_file(cmake/equalux-config.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/equalux-config.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/equalux)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/equalux-config-version.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/equalux-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/equalux-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/equalux)
