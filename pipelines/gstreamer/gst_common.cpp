@@ -1,6 +1,7 @@
 #include "pipelines/gstreamer/gst_common.h"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <mutex>
 #include <string_view>
@@ -78,6 +79,29 @@ ExitCode code_of(const GError& error, Role role) {
   }
   if (error.domain == GST_LIBRARY_ERROR) return ExitCode::unavailable;
   return role == Role::input ? ExitCode::bad_input : ExitCode::write_failed;
+}
+
+/// Returns the media type for which a missing-plugin message asks a decoder; empty where it asks
+/// for something else.
+std::string type_to_decode(GstMessage* message) {
+  const GstStructure* structure = gst_message_get_structure(message);
+  const gchar* kind = gst_structure_get_string(structure, "type");
+  const GValue* caps = gst_structure_get_value(structure, "detail");
+  if (g_strcmp0(kind, "decoder") != 0 || caps == nullptr || !GST_VALUE_HOLDS_CAPS(caps)) return "";
+  const GstCaps* wanted = gst_value_get_caps(caps);
+  if (wanted == nullptr || gst_caps_get_size(wanted) == 0) return "";
+  return gst_structure_get_name(gst_caps_get_structure(wanted, 0));
+}
+
+/// Returns true for what GStreamer recognises but no plugin makes a video of: web pages first of
+/// all.
+bool is_document(std::string_view type) {
+  static constexpr auto kDocuments = std::to_array<std::string_view>(
+      {"text/html", "text/plain", "text/uri-list", "application/xml", "application/xhtml+xml",
+       "image/svg+xml", "application/pdf", "application/postscript", "application/msword",
+       "application/zip", "application/x-gzip", "application/x-bzip", "application/x-compress",
+       "application/x-tar", "application/x-rar", "application/x-executable"});
+  return std::find(kDocuments.begin(), kDocuments.end(), type) != kDocuments.end();
 }
 
 }  // namespace
@@ -194,6 +218,7 @@ void Messages::take(GstMessage* message) {
     if (gst_is_missing_plugin_message(message) == FALSE) return;
     const StringPtr text(gst_missing_plugin_message_get_description(message));
     missing_ = text.get();
+    missing_type_ = type_to_decode(message);
     return;
   }
   const bool is_error = GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR;
@@ -232,6 +257,10 @@ Error Messages::error(const std::string& name, Role role) const {
   const ErrorPtr owned(error);
   ExitCode code = code_of(*error, role);
   if (!missing_.empty() && (code == ExitCode::unavailable || code == ExitCode::bad_input)) {
+    if (role == Role::input && is_document(missing_type_)) {
+      return {ExitCode::bad_input, name + ": is no video (" + missing_type_ +
+                                       "); give the address of a video or stream"};
+    }
     return {ExitCode::unavailable,
             name + ": GStreamer has no " + missing_ + ": install " + package_of("")};
   }

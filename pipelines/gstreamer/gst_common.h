@@ -96,7 +96,8 @@ class Messages {
 
   BusPtr bus_;
   MessagePtr error_;
-  std::string missing_;  // named by a missing-plugin message
+  std::string missing_;       // named by a missing-plugin message
+  std::string missing_type_;  // media type that it asks a decoder for
   bool ended_ = false;
   unsigned warnings_ = 0;
   bool warned_of_resource_ = false;

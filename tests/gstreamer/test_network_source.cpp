@@ -133,6 +133,20 @@ TEST_F(NetworkSource, NobodyThereIsAnError) {
   EXPECT_THAT(text, HasSubstr("http://127.0.0.1:9/mjpeg: gives no stream"));
 }
 
+TEST_F(NetworkSource, AWebPageIsNoVideo) {
+  const LoopbackServer server([](int call) {
+    const std::string answer =
+        "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"
+        "<!DOCTYPE html><html><head><title>A camera</title></head><body></body></html>\n";
+    static_cast<void>(::send(call, answer.data(), answer.size(), MSG_NOSIGNAL));
+  });
+  const std::string url = "http://127.0.0.1:" + std::to_string(server.port()) + "/";
+  const auto source = make_network_source(url);
+  const auto [code, text] = error_of([&] { (void)source->open(accepts_pictures); });
+  EXPECT_EQ(code, ExitCode::bad_input);
+  EXPECT_EQ(text, url + ": is no video (text/html); give the address of a video or stream");
+}
+
 TEST(LiveLaunchSource, CountsThePicturesThatNobodyTook) {
   const Watchdog watchdog;
   const auto source = make_launch_source(
