@@ -248,6 +248,21 @@ TEST_F(ContainerWriterTest, TagsOfTheirOwnNamesAreKeptInMp4AndMov) {
   EXPECT_EQ(bytes.find("mdta"), std::string::npos);
 }
 
+TEST_F(ContainerWriterTest, TheTimecodeOfMxfIsKept) {
+  test::make_clip(folder_ / "in.mxf", "-map 0:v -c:v mpeg2video -timecode 01:02:03:04");
+  ASSERT_EQ(global_tag(folder_ / "in.mxf", "timecode"), "01:02:03:04");
+  for (const char* name : {"out.mp4", "out.mov", "out.mkv"}) {
+    testing::internal::CaptureStderr();
+    test::remux(folder_ / "in.mxf", folder_ / name);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << name;
+    const bool matroska = std::string(name) == "out.mkv";
+    EXPECT_EQ(matroska ? global_tag(folder_ / name, "TIMECODE")
+                       : tag_of(streams_of(folder_ / name).at(0), "timecode"),
+              "01:02:03:04")
+        << name;
+  }
+}
+
 TEST_F(ContainerWriterTest, VariableFrameRateKeepsEveryStamp) {
   const std::string in = folder_ / "in.mp4";
   test::make_variable_rate_mp4(in);

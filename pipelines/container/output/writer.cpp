@@ -1,6 +1,7 @@
 #include "pipelines/container/output/writer.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -59,6 +60,37 @@ void check_folder(const std::string& path) {
   if (fs::is_directory(path, failure)) {
     throw Error(ExitCode::cannot_create, path + ": is a folder; give the name of a file");
   }
+}
+
+/// Returns true for tags that describe the input's container, or the program that wrote it.
+bool is_about_container(std::string_view key, std::string_view format) {
+  static constexpr std::array<std::string_view, 5> kAny{"major_brand", "minor_version",
+                                                        "compatible_brands", "encoder", "duration"};
+  static constexpr std::array<std::string_view, 11> kMxf{"operational_pattern_ul",
+                                                         "uid",
+                                                         "generation_uid",
+                                                         "company_name",
+                                                         "product_name",
+                                                         "product_version_num",
+                                                         "product_version",
+                                                         "application_platform",
+                                                         "product_uid",
+                                                         "toolkit_version_num",
+                                                         "material_package_umid"};
+  const auto same = [&](std::string_view own) {
+    return key.size() == own.size() && av_strncasecmp(key.data(), own.data(), own.size()) == 0;
+  };
+  return std::any_of(kAny.begin(), kAny.end(), same) ||
+         (format == "mxf" && std::any_of(kMxf.begin(), kMxf.end(), same));
+}
+
+/// Returns true where a track has the tag. MXF tells the timecode of the whole file; in mp4 and mov
+/// it is a track.
+bool has_track_with(const AVFormatContext& file, const AVDictionaryEntry& tag) {
+  for (unsigned i = 0; i < file.nb_streams; ++i) {
+    if (tag_of(file.streams[i]->metadata, tag.key) == tag.value) return true;
+  }
+  return false;
 }
 
 /// Times of the video that the final pass needs to restore them exactly.
@@ -379,17 +411,13 @@ void Writer::tell_lost_tags() const noexcept {
     const AVDictionary* tags = copies_->input().metadata;
     while ((entry = av_dict_get(tags, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
       const std::string_view key = entry->key;
-      const auto same = [&](const char* own) { return av_strcasecmp(entry->key, own) == 0; };
-      // Ignores tags that describe the input's container.
-      if (same("major_brand") || same("minor_version") || same("compatible_brands") ||
-          same("encoder") || same("duration")) {
-        continue;
-      }
+      if (is_about_container(key, copies_->input().iformat->name)) continue;
       // "title-eng" is another spelling of "title".
       const bool has_language = key.size() > 4 && key[key.size() - 4] == '-';
       const std::string plain(has_language ? key.substr(0, key.size() - 4) : key);
       if (av_dict_get(output->metadata, entry->key, nullptr, 0) != nullptr ||
-          av_dict_get(output->metadata, plain.c_str(), nullptr, 0) != nullptr) {
+          av_dict_get(output->metadata, plain.c_str(), nullptr, 0) != nullptr ||
+          (key == "timecode" && has_track_with(*output, *entry))) {
         continue;
       }
       lost.append(lost.empty() ? "" : ", ").append(key);
