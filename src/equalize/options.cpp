@@ -406,6 +406,12 @@ OptionValues idle_beside(std::span<const Option> options, const OptionValues& wa
       add("brighten-ms");
       add("darken-ms");
     }
+    // Of convolution: only some kernels have a width of their own.
+    if (key == "kernel" && value != "gaussian") {
+      add("sigma");
+      add("truncate");
+      if (value != "box") add("size");
+    }
   }
   return idle;
 }

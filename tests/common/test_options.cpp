@@ -173,6 +173,13 @@ TEST(Options, WhatMeansNothingBesideAnotherValueIsLeftOutUnlessItIsKept) {
                             {"temporal-ms", "500"},
                             {"brighten-ms", "100"}};
   EXPECT_EQ(without_idle(equalize_options(), useful), useful);
+  // A Gaussian's width, beside another kernel.
+  const auto kernel = [](const char* name) {
+    return without_idle(convolve_options(), {{"kernel", name}, {"size", "5"}, {"sigma", "2"}});
+  };
+  EXPECT_EQ(kernel("edge"), (OptionValues{{"kernel", "edge"}}));
+  EXPECT_EQ(kernel("box"), (OptionValues{{"kernel", "box"}, {"size", "5"}}));
+  EXPECT_EQ(kernel("gaussian").size(), 3U);
 }
 
 TEST(NumberText, IsShortAndReadAgain) {

@@ -184,6 +184,31 @@ TEST_F(Frei0r, SlidersMayBeSetInAnyOrder) {
               HasSubstr("darken-ms is 700 without temporal-ms"));
 }
 
+TEST_F(Frei0r, AGaussiansSigmaKeepsNoOtherKernelFromBeingChosen) {
+  const Frei0rPlugin convolve("equalux_convolve");
+  const f0r_instance_t of = convolve.construct(160, 94);
+  const auto expect = [&](const std::string& spec) {
+    Image in = picture(1);
+    Image out(kDesc);
+    convolve.update(of, 0, words(in.view().data[0]), words(out.view().data[0]));
+    EXPECT_EQ(test::count_differences(Core(spec).result(1).view(), out.view()), 0U) << spec;
+  };
+  convolve.set(of, "sigma", 0.2);
+  expect("convolve:kernel=gaussian-blur");
+  convolve.set(of, "kernel", "gaussian");
+  expect("convolve:kernel=gaussian,sigma=2");
+  convolve.set(of, "kernel", "edge");
+  expect("convolve:kernel=edge");
+  convolve.set(of, "kernel", "gaussian");
+  expect("convolve:kernel=gaussian,sigma=2");
+  // What `settings` say is asked for.
+  ::testing::internal::CaptureStderr();
+  convolve.set(of, "settings", "kernel=edge,sigma=2");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("the key sigma belongs to kernel gaussian"));
+  convolve.destruct(of);
+}
+
 TEST_F(Frei0r, SettingsWinAndWrongOnesLeaveWhatWas) {
   plugin.set(instance, "strength", 0.5);
   plugin.set(instance, "settings", "strength=0.25,bins=128");
