@@ -428,6 +428,24 @@ TEST_F(BatchCommand, DevicesThatAreNotThereGiveWayToTheCpu) {
   EXPECT_EQ(strict.exit_code, 69) << strict.err;
 }
 
+TEST_F(BatchCommand, ADeviceIsCheckedAtTheStart) {
+  write_set(2);
+  options.environment = {{"CUDA_VISIBLE_DEVICES", "-1"}};
+  const ProgramResult beside =
+      run({"set", "--out", "out", "--device", "3", "--backend", "cpu", "--jobs", "2"});
+  EXPECT_EQ(beside.exit_code, 2);
+  EXPECT_THAT(lines_of(beside.err),
+              ElementsAre(HasSubstr("--device is 3, the number of a GPU, must be left out")));
+  const ProgramResult strict =
+      run({"set", "--out", "out", "--device", "3", "--backend", "cuda", "--jobs", "2"});
+  EXPECT_EQ(strict.exit_code, 69);
+  EXPECT_THAT(lines_of(strict.err), ElementsAre(HasSubstr("cuda")));
+  EXPECT_THAT(folder.names(), Not(Contains("out")));
+  const ProgramResult open = run({"set", "--out", "out", "--device", "3", "--jobs", "2"});
+  EXPECT_EQ(open.exit_code, 0) << open.err;
+  EXPECT_THAT(lines_of(open.err), Contains(HasSubstr("--device is 3, not used: ")).Times(1));
+}
+
 /// A batch beside another process, which has the lock of c0.y4m.
 struct HeldFile : BatchCommand {
   int lock = -1;
@@ -466,9 +484,11 @@ TEST_F(HeldFile, AStopEndsTheWait) {
     wait_for("out/c1.y4m");
     ::kill(process, SIGTERM);
   };
-  const ProgramResult result = run({"set", "--out", "out"});
+  const ProgramResult result = run({"set", "--out", "out", "--quiet"});
   EXPECT_EQ(result.exit_code, 143) << result.err;
   EXPECT_LT(result.seconds, 5);
+  EXPECT_THAT(lines_of(result.err),
+              ElementsAre(HasSubstr("waits for 1 file that another equalux is at work on")));
   EXPECT_THAT(statuses(), ElementsAre("stopped", "done"));
   EXPECT_EQ(report().at("files").at(0).at("exit_code"), 143);
 }

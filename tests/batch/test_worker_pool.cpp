@@ -265,6 +265,7 @@ TEST_F(WorkerPoolTest, ADeviceThatIsNotThereIsDoneWithout) {
 }
 
 TEST_F(WorkerPoolTest, WhereNobodyCanBeginThatIsTheError) {
+  ::testing::internal::CaptureStderr();
   try {
     run(devices(2), std::nullopt, 3, refusing(0));
     FAIL() << "nothing was thrown";
@@ -272,6 +273,8 @@ TEST_F(WorkerPoolTest, WhereNobodyCanBeginThatIsTheError) {
     EXPECT_EQ(error.code(), ExitCode::unavailable);
     EXPECT_STREQ(error.what(), "no such device");
   }
+  // It is said once, by the error.
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_THROW(
       run(devices(2), std::nullopt, 3, WorkerMain([](const WorkerPlace&, Channel&) { return 1; })),
       Error);

@@ -74,6 +74,8 @@ void check(const BatchOptions& options) {
     throw Error(ExitCode::cannot_create, "--out " + options.out + " is a file, must be a folder");
   }
   check_filters(options.stream.common);
+  // The workers ask for the device: a process in which CUDA was started cannot be forked.
+  if (options.stream.common.backend == Backend::cpu) check_device(options.stream.common);
   InputFiles files = files_of(options.stream.common);
   if (!options.manifest.empty()) files.add(options.manifest, "what --manifest reads");
   for (const std::string& written :
@@ -106,7 +108,7 @@ std::vector<WorkerPlace> places_of(const BatchOptions& options) {
   std::vector<WorkerPlace> places;
   for (int i = 0; i < options.jobs; ++i) {
     if (options.devices.empty()) {
-      places.push_back({"a worker process", -1});
+      places.push_back({"a worker process", -1, false, i == 0});
     } else {
       const int device = options.devices[static_cast<std::size_t>(i) % options.devices.size()];
       places.push_back({"device " + std::to_string(device), device});
@@ -207,6 +209,7 @@ FileResult look_at(const BatchOptions& options, const BatchJob& job, std::size_t
 ExitCode run_curve_pass(const BatchOptions& options, const BatchPlan& plan,
                         const std::vector<std::size_t>& jobs) {
   // A missing backend would fail every file: reported once.
+  check_device(options.stream.common);
   static_cast<void>(make_processor(options.stream.common));
   require_lists(options, jobs, plan.jobs.size());
   catch_signals();
@@ -383,9 +386,10 @@ void Batch::work() {
   pool.run(kJobOrder, jobs_, stop_token());
   if (!held_.empty() && stop_token().signal == 0) {
     progress_->clear();
-    logger().info("waits for {} that another equalux is at work on: {}{}",
-                  counted(held_.size(), "file"), plan_.jobs[held_.front()].output,
-                  held_.size() > 1 ? " and others" : "");
+    // Shows under --quiet, too: nothing else says why the batch does not end.
+    logger().error("waits for {} that another equalux is at work on: {}{}",
+                   counted(held_.size(), "file"), plan_.jobs[held_.front()].output,
+                   held_.size() > 1 ? " and others" : "");
     pool.run(kWaitOrder, held_, stop_token());
   }
   progress_->clear();

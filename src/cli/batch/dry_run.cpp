@@ -74,7 +74,7 @@ Estimates ask(const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
     }
   };
   // One file at a time, so that each has the machine to itself while it is measured.
-  WorkerPool pool({{"a worker process", -1}}, std::nullopt, worker, std::move(events));
+  WorkerPool pool({{"a worker process", -1, false, true}}, std::nullopt, worker, std::move(events));
   pool.run(kEstimateOrder, jobs, stop_token());
   return estimates;
 }

@@ -128,6 +128,7 @@ int run_worker(const BatchOptions& asked, const BatchPlan& plan, const WorkerPla
   catch_signals_patiently();
   const LogToParent log(channel);
   const BatchOptions options = placed(asked, place);
+  if (place.is_first) check_device(options.stream.common);
   const std::optional<bool> on_device = begin(options, plan, channel);
   if (!on_device) return static_cast<int>(ExitCode::unavailable);
   const bool may_use_cpu = asked.stream.common.backend == Backend::automatic;

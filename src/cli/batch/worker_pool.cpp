@@ -184,6 +184,7 @@ void WorkerPool::obey(Worker& worker, const nlohmann::json& message) {
   const std::string say = message.value("say", "");
   if (say == "ready") {
     worker.ready = any_ready_ = true;
+    tell_failures();
   } else if (say == "refused") {
     refusal_ = message.value("text", "");
     refusal_code_ = static_cast<ExitCode>(message.value("code", 69));
@@ -204,6 +205,7 @@ void WorkerPool::obey(Worker& worker, const nlohmann::json& message) {
 
 /// Leaves the rest to the CPU.
 void WorkerPool::fall_back() {
+  tell_failures();
   logger().warn("{} takes over what is left", fallback_->name);
   for (auto& worker : workers_) {
     let_go(*worker);
@@ -240,10 +242,19 @@ void WorkerPool::lost(Worker& worker, const std::string& why, bool of_device) {
   }
   let_go(worker);
   worker.retired = ++worker.failures >= kFailures;
-  // fail_rest() throws the error.
-  if (workers_.size() == 1 && worker.retired && !any_ready_ && !may_fall_back()) return;
+  if (worker.retired && !any_ready_ && !may_fall_back()) {
+    untold_.emplace_back(worker.place.name, why);
+    return;
+  }
   logger().warn("{} failed: {}{}", worker.place.name, why,
                 worker.retired ? "; it gets no more work" : "; it is tried once more");
+}
+
+/// Logs the places that could not begin, but for those whose reason is thrown.
+void WorkerPool::tell_failures(const std::string& thrown) {
+  for (const auto& [place, why] : std::exchange(untold_, {})) {
+    if (why != thrown) logger().warn("{} failed: {}; it gets no more work", place, why);
+  }
 }
 
 /// Handles a worker that died; its file is tried once more.
@@ -267,7 +278,10 @@ void WorkerPool::ended(Worker& worker) {
 
 /// Fails the remaining files where no worker is left.
 void WorkerPool::fail_rest() {
-  if (!any_ready_) throw Error(refusal_code_, refusal_);
+  if (!any_ready_) {
+    tell_failures(refusal_);
+    throw Error(refusal_code_, refusal_);
+  }
   for (const std::size_t job : std::exchange(waiting_, {})) {
     if (events_.on_result) events_.on_result(job, failure(refusal_code_, refusal_));
   }

@@ -23,6 +23,7 @@ struct WorkerPlace {
   std::string name;        ///< for messages: "the CPU", "device 1"
   int device = -1;         ///< CUDA's ordinal; -1 = no device of its own
   bool stands_in = false;  ///< on the CPU, as replacement of lost devices
+  bool is_first = false;   ///< tells what holds for all workers
 };
 
 /// Body of a worker process; returns its exit code. It runs in a forked child, so that CUDA,
@@ -86,6 +87,7 @@ class WorkerPool {
   void listen(Worker& worker);
   void obey(Worker& worker, const nlohmann::json& message);
   void lost(Worker& worker, const std::string& why, bool of_device);
+  void tell_failures(const std::string& thrown = "");
   void give_up(std::size_t job, const std::string& why);
   void fall_back();
   [[nodiscard]] bool may_fall_back() const { return fallback_ && device_lost_; }
@@ -108,6 +110,9 @@ class WorkerPool {
   int stopping_ = 0;  ///< the signal that ends the pool
   std::chrono::milliseconds grace_ = kGrace;
   std::string refusal_;  // reason of the last place that failed
+  /// Places that failed before any could begin, and why; told once one can, since otherwise why is
+  /// the error of them all.
+  std::vector<std::pair<std::string, std::string>> untold_;
   ExitCode refusal_code_ = ExitCode::unavailable;
 };
 
