@@ -132,7 +132,13 @@ std::vector<ImageDesc> configure_chain(std::span<const std::unique_ptr<Filter>> 
     fractions.out = i + 1 < filters.size() && format_with_fractions(stream.format) &&
                     filters[i]->takes_fractions(stream, {fractions.in, true}) &&
                     filters[i + 1]->takes_fractions(stream, {true, false});
-    behind.push_back(filters[i]->configure_with(stream, fractions));
+    try {
+      behind.push_back(filters[i]->configure_with(stream, fractions));
+    } catch (const Error& error) {
+      const RecipePtr recipe = recipe_of(*filters[i]);
+      if (error.code() != ExitCode::usage || filters.size() == 1 || recipe == nullptr) throw;
+      throw Error(error.code(), "filter " + std::string(recipe->name()) + ": " + error.what());
+    }
     if (!fractions.out) stream = behind.back();
     fractions.in = fractions.out;
   }

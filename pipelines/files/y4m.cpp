@@ -113,7 +113,8 @@ class Y4mSource final : public Source {
       if (accepts(format)) return format;
     }
     throw Error(ExitCode::usage, name_ + ": the filters take neither " +
-                                     std::string(to_string(stream_.format)) + " nor RGB frames");
+                                     std::string(to_string(stream_.format)) + " nor RGB frames" +
+                                     (accepts(PixelFormat::gray8) ? ", must be gray" : ""));
   }
 
   /// Computes the expected number of frames from the file's size; a pipe has none.

@@ -245,10 +245,14 @@ FieldOrder parse_y4m_frame_line(std::string_view line, FieldOrder stream_order,
 std::string format_y4m_header(const StreamInfo& info, const std::string& name) {
   const std::string_view tag = chroma_tag(info);
   if (tag.empty()) {
-    throw Error(ExitCode::usage,
-                name + ": YUV4MPEG2 holds YCbCr and gray video, not " +
-                    std::string(to_string(info.desc.format)) +
-                    "; take a video as input, or write images (frames/%05d.png) or a video file");
+    const bool floats = traits(info.desc.format).model == ColorModel::real;
+    throw Error(
+        ExitCode::usage,
+        name + ": YUV4MPEG2 holds YCbCr and gray video, not " +
+            std::string(to_string(info.desc.format)) +
+            (floats
+                 ? "; write arrays (frames/%05d.npy)"
+                 : "; take a video as input, or write images (frames/%05d.png) or a video file"));
   }
   std::string header(kMagic);
   header += " W" + std::to_string(info.desc.width) + " H" + std::to_string(info.desc.height);

@@ -47,9 +47,14 @@ constexpr std::array<NamedKernel, 7> kNamedKernels{{
 }};
 // clang-format on
 
-std::string refused(const std::string& what, std::string_view text, const char* kind) {
-  return what + " is '" + std::string(text) + "', must be " + kind + " with at most " +
+/// Rule of a number that must be a decimal, or a decimal "over 0".
+std::string must_be_decimal(std::string_view kind = "") {
+  return ", must be a decimal " + std::string(kind) + "with at most " +
          std::to_string(kMaxDecimalPlaces) + " places, below 2^31";
+}
+
+std::string refused(const std::string& key, std::string_view text, std::string_view kind = "") {
+  return key + " is '" + std::string(text) + "'" + must_be_decimal(kind);
 }
 
 /// Option of a key.
@@ -133,8 +138,8 @@ struct Build {
     const bool sized = gaussian || params.kernel == "box";
     const auto foreign = [this](bool set, const char* key, const char* owner) {
       if (!set) return;
-      refuse("the key " + std::string(key) + " belongs to kernel " + owner +
-             ", must be left out with kernel " + params.kernel);
+      refuse(std::string(key) + " belongs to kernel " + owner + ", must be left out with kernel " +
+             params.kernel);
     };
     const ConvolveParams defaults;
     foreign(!custom && !params.weights.empty(), "weights", "custom");
@@ -142,13 +147,19 @@ struct Build {
     foreign(sized && !params.offset.empty(), "offset", "custom and the 3 x 3 kernels");
     foreign(!sized && params.size != 0, "size", "gaussian and box");
     foreign(!gaussian && params.sigma != 0, "sigma", "gaussian");
-    foreign(!gaussian && params.truncate != kDefaultTruncate, "truncate", "gaussian");
+    const bool truncates = params.truncate != kDefaultTruncate;
+    foreign(!gaussian && truncates, "truncate", "gaussian");
+    if (gaussian && truncates && (params.size != 0 || params.sigma == 0) &&
+        in_range(option_of("truncate"), params.truncate)) {
+      refuse("truncate is " + number_text(params.truncate) +
+             ", must stand with sigma and without size");
+    }
   }
 
   Decimal offset(std::string_view own) {
     const std::string_view text = params.offset.empty() ? own : std::string_view(params.offset);
     const std::optional<Decimal> value = decimal_from(text);
-    if (!value) refuse(refused("offset", text, "a decimal"));
+    if (!value) refuse(refused("offset", text));
     return value.value_or(Decimal{});
   }
 
@@ -161,7 +172,7 @@ struct Build {
       weight /= factor;
     divisor /= factor;
     if (!fits(weights, divisor, offset)) {
-      refuse("weights, divisor and offset leave the range of sums as whole numbers (" +
+      refuse("weights with divisor and offset leave the range of sums as whole numbers (" +
              std::to_string(divisor) +
              " for the divisor), must keep 255 * weights + offset * divisor below 2^31: fewer "
              "places or smaller numbers");
@@ -191,10 +202,11 @@ struct Build {
 
   void make_custom() {
     const std::size_t count = params.weights.size();
+    if (count == 0) refuse("kernel is custom without weights, must stand with them");
     int side = 1;
     while (side < kMaxCustomKernel && static_cast<std::size_t>(side) * side < count)
       side += 2;
-    if (static_cast<std::size_t>(side) * side != count) {
+    if (count != 0 && static_cast<std::size_t>(side) * side != count) {
       refuse("weights are " + std::to_string(count) + ", must be n * n numbers with n odd, 1 to " +
              std::to_string(kMaxCustomKernel));
     }
@@ -203,7 +215,8 @@ struct Build {
     for (std::size_t i = 0; i < count; ++i) {
       const std::optional<Decimal> weight = decimal_from(params.weights[i]);
       if (!weight) {
-        refuse(refused("weight " + std::to_string(i + 1), params.weights[i], "a decimal"));
+        refuse("weights has '" + params.weights[i] + "' as number " + std::to_string(i + 1) +
+               must_be_decimal());
         break;
       }
       weights.push_back(*weight);
@@ -211,7 +224,7 @@ struct Build {
     }
     const std::optional<Decimal> divisor = decimal_from(params.divisor);
     if (!divisor || divisor->digits <= 0) {
-      refuse(refused("divisor", params.divisor, "a decimal over 0"));
+      refuse(refused("divisor", params.divisor, "over 0 "));
     }
     const Decimal levels = offset("0");
     if (!broken.empty()) return;

@@ -227,6 +227,23 @@ void check_reach(Clauses& broken, const Option& sigma, double value, double trun
                    std::string(sigma.key) + " is at most " + std::to_string(kMaxGaussianRadius));
 }
 
+/// Checks sigma and truncate, which belong to derivatives that have a scale.
+template <typename Params>
+void check_scale(Clauses& broken, const Params& params, std::span<const Option> options) {
+  if (params.derivative != HessianDerivative::sobel_laplacian) {
+    check_reach(broken, options.front(), params.sigma, params.truncate);
+    return;
+  }
+  const Params defaults;
+  const auto foreign = [&](std::string_view key, double value, double fallback) {
+    if (value == fallback || !in_range(*find_option(options, key), value)) return;
+    broken.push_back(std::string(key) + " is " + number_text(value) +
+                     ", must be left out with derivative sobel-laplacian, which has no scale");
+  };
+  foreign("sigma", params.sigma, defaults.sigma);
+  foreign("truncate", params.truncate, defaults.truncate);
+}
+
 template <typename Params>
 void check_frame(Clauses& broken, const Params& params, const ImageDesc& desc) {
   if (hessian_reads(desc.format, params.channel)) return;
@@ -250,7 +267,7 @@ bool holds_colour(PixelFormat format) {
 std::vector<std::string> violations(const HessianParams& params, Backend, const ImageDesc* desc) {
   Clauses broken;
   hessian_table().check(params, broken);
-  check_reach(broken, hessian_options().front(), params.sigma, params.truncate);
+  check_scale(broken, params, hessian_options());
   if (desc != nullptr) check_frame(broken, params, *desc);
   return broken;
 }
@@ -285,7 +302,7 @@ std::vector<std::string> violations(const VesselParams& params, Backend, const I
 std::vector<std::string> violations(const ShapesParams& params, Backend, const ImageDesc* desc) {
   Clauses broken;
   shapes_table().check(params, broken);
-  check_reach(broken, shapes_options().front(), params.sigma, params.truncate);
+  check_scale(broken, params, shapes_options());
   if (params.line_ratio > params.blob_ratio) {
     broken.push_back("line-ratio is " + number_text(params.line_ratio) +
                      ", must be at most blob-ratio, which is " + number_text(params.blob_ratio));

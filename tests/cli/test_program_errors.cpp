@@ -106,11 +106,15 @@ INSTANTIATE_TEST_SUITE_P(
         filter_with("sharpen:sigma=2", 2, "sharpen has no key 'sigma', must be offset, border,"),
         filter_with("convolve:kernel=sharpn", 2, "must be sharpen"),
         filter_with("convolve:weights=1,2", 2, "n * n numbers"),
-        filter_with("convolve:weights=1,kernel=sharpen", 2, "the key weights belongs"),
-        filter_with("convolve:kernel=sharpen,weights=1", 2, "the key weights belongs"),
-        filter_with("convolve:weights=x", 2, "weight 1 is 'x'"),
+        filter_with("convolve:weights=1,kernel=sharpen", 2, "filter convolve: weights belongs"),
+        filter_with("convolve:kernel=sharpen,weights=1", 2, "filter convolve: weights belongs"),
+        filter_with("convolve:weights=x", 2, "filter convolve: weights has 'x' as number 1"),
+        filter_with("convolve:weights=9.123456789", 2, "filter convolve: weights with divisor"),
+        filter_with("convolve:kernel=custom", 2, "filter convolve: kernel is custom without"),
         filter_with("convolve:weights=1,divisor=0", 2, "a decimal over 0"),
         filter_with("gaussian:sigma=10", 2, "at most 31"),
+        filter_with("gaussian:truncate=2", 2, "filter gaussian: truncate is 2, must stand with"),
+        filter_with("shapes:derivative=sobel-laplacian,sigma=2", 2, "filter shapes: sigma is 2"),
         filter_with("gaussian:sigma=wide", 2, "sigma is 'wide'"),
         filter_with("box:size=4", 2, "odd, 3 to 31"),
         filter_with("box:border=mirror", 2, "replicate, reflect-101 or constant"),
@@ -120,6 +124,18 @@ INSTANTIATE_TEST_SUITE_P(
         image_with({"--filter", "edge:mode=sequential", "--backend", "cuda"}, 2, "the CPU only"),
         image_with({"--filter", "edge:mode=sequential", "--filter", "edge:mode=shared"}, 2,
                    "CUDA backend only")));
+
+/// What a filter does not take is known once the one before it has its frames.
+INSTANTIATE_TEST_SUITE_P(
+    Chains, BadCalls,
+    ::testing::Values(
+        image_with({"--filter", "sharpen", "--filter", "clahe:tiles=2,9"}, 2,
+                   "in.ppm: filter clahe: tiles is 2,9, must be at most 16,8"),
+        run_with({"--filter", "clahe:tiles=2,2", "--filter", "clahe:tiles=9,9"}, 2,
+                 "filter clahe: tiles is 9,9, must be at most 16,8"),
+        run_with({"--filter", "vessel:output=heat", "--filter", "clahe:compatible=opencv"}, 2,
+                 "filter clahe: the frame's format is bgr"),
+        run_with({"--filter", "clahe:compatible=opencv"}, 2, "nor RGB frames, must be gray")));
 
 INSTANTIATE_TEST_SUITE_P(
     WhatCounts, BadCalls,

@@ -145,14 +145,15 @@ TEST(ConvolveViolations, NameWhatIsWrongAndWhatWouldBeRight) {
   const auto one = [](const char* text) { return ElementsAre(HasSubstr(text)); };
   EXPECT_THAT(broken({{"kernel", "sharpn"}}), one("must be sharpen"));
   EXPECT_THAT(broken({{"kernel", "no-such-thing"}}), one("box-blur, gaussian-blur,"));
-  EXPECT_THAT(broken({{"kernel", "custom"}}), one("weights are 0"));
+  EXPECT_THAT(broken({{"kernel", "custom"}}), one("kernel is custom without weights"));
   EXPECT_THAT(broken({{"weights", "1,2"}}), one("n * n numbers with n odd, 1 to 15"));
   EXPECT_THAT(broken({{"weights", "1,2,3,4"}}), one("weights are 4"));
-  EXPECT_THAT(broken({{"weights", "1,2,3,4,x,6,7,8,9"}}), one("weight 5 is 'x'"));
+  EXPECT_THAT(broken({{"weights", "1,2,3,4,x,6,7,8,9"}}), one("weights has 'x' as number 5"));
   for (const char* text : {"1e5", "-", ".", "1.2.3", "2147483648", "0.1234567891", "nan"})
-    EXPECT_THAT(broken({{"weights", text}}), one("weight 1 is")) << text;
+    EXPECT_THAT(broken({{"weights", text}}), one("as number 1, must be a decimal with")) << text;
   for (const char* text : {"0", "-1", "x"})
-    EXPECT_THAT(broken({{"weights", "1"}, {"divisor", text}}), one("a decimal over 0")) << text;
+    EXPECT_THAT(broken({{"weights", "1"}, {"divisor", text}}), one("must be a decimal over 0 with"))
+        << text;
   EXPECT_THAT(broken({{"weights", "1"}, {"offset", "x"}}), one("offset is 'x'"));
   EXPECT_THAT(broken({{"kernel", "sharpen"}, {"divisor", "2"}}), one("divisor belongs"));
   EXPECT_THAT(broken({{"weights", "1"}, {"kernel", "sharpen"}}), one("weights belongs"));
@@ -167,6 +168,9 @@ TEST(ConvolveViolations, NameWhatIsWrongAndWhatWouldBeRight) {
                 one("0.01 to 1000"))
         << sigma;
   EXPECT_THAT(broken({{"kernel", "gaussian"}, {"sigma", "4"}}), one("takes a kernel of 33"));
+  EXPECT_THAT(broken({{"kernel", "gaussian"}, {"truncate", "2"}}), one("must stand with sigma"));
+  EXPECT_THAT(broken({{"kernel", "gaussian"}, {"truncate", "2"}, {"sigma", "1"}, {"size", "9"}}),
+              one("must stand with sigma and without size"));
   for (const char* truncate : {"0", "-2", "101", "nan"})
     EXPECT_THAT(broken({{"kernel", "gaussian"}, {"sigma", "1"}, {"truncate", truncate}}),
                 one("truncate is"))

@@ -321,7 +321,11 @@ TEST_F(Y4mTest, SinkRefusesRgbBeforeItCreatesAnything) {
   info.desc = desc_of(PixelFormat::bgr, 4, 4);
   const auto [code, text] = error_of([&] { make_y4m_sink(folder / "out.y4m")->open(info); });
   EXPECT_EQ(code, ExitCode::usage);
-  EXPECT_THAT(text, HasSubstr("holds YCbCr and gray video, not bgr"));
+  EXPECT_THAT(text, HasSubstr("holds YCbCr and gray video, not bgr; take a video"));
+  info.desc.format = PixelFormat::grayf32x2;
+  const auto floats = error_of([&] { make_y4m_sink(folder / "out.y4m")->open(info); });
+  EXPECT_EQ(floats.first, ExitCode::usage);
+  EXPECT_THAT(floats.second, HasSubstr("not grayf32x2; write arrays (frames/%05d.npy)"));
   EXPECT_EQ(folder.entries(), 0);
 }
 

@@ -219,7 +219,9 @@ TEST_F(FileSinkTest, ImpossibleOutputsAreRefusedAtOpen) {
   settings.lossless = true;
   EXPECT_EQ(refusal(settings).code, ExitCode::usage);
   info.desc = {PixelFormat::grayf32, 320, 240};
-  EXPECT_EQ(refusal(options("out.mp4")).code, ExitCode::usage);
+  const auto floats = refusal(options("out.mp4"));
+  EXPECT_EQ(floats.code, ExitCode::usage);
+  EXPECT_THAT(floats.text, HasSubstr("float pictures; no encoder here does, write arrays"));
   EXPECT_THAT(folder_.files(), ElementsAre());
 }
 

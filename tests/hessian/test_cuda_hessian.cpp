@@ -39,7 +39,7 @@ class CudaHessian : public test::DeviceTest {
   static HessianParams scale(double sigma,
                              HessianDerivative derivative = HessianDerivative::gaussian) {
     HessianParams params;
-    params.sigma = sigma;
+    if (derivative != HessianDerivative::sobel_laplacian) params.sigma = sigma;
     params.derivative = derivative;
     return params;
   }

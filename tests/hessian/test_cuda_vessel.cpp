@@ -109,7 +109,7 @@ TEST_F(CudaVessel, EveryParameter) {
          {HessianDerivative::gaussian, HessianDerivative::gradient,
           HessianDerivative::sobel_laplacian}) {
       ShapesParams params;
-      params.sigma = sigma;
+      if (derivative != HessianDerivative::sobel_laplacian) params.sigma = sigma;
       params.derivative = derivative;
       params.threshold = 2;
       params.channel = HessianChannel::value;

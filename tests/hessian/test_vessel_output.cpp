@@ -280,6 +280,13 @@ TEST(HessianParams, RulesAreNamedOneByOne) {
   EXPECT_THAT(broken(h), ElementsAre(HasSubstr("times sigma is at most 64")));
   h.sigma = std::nan("");
   EXPECT_THAT(broken(h), SizeIs(1));
+  h = {};
+  h.derivative = HessianDerivative::sobel_laplacian;
+  EXPECT_THAT(broken(h), IsEmpty());
+  h.sigma = 16;
+  h.truncate = 8;
+  EXPECT_THAT(broken(h), ElementsAre(HasSubstr("sigma is 16, must be left out with derivative"),
+                                     HasSubstr("truncate is 8, must be left out with")));
   VesselParams v;
   v.low = 0.5;
   EXPECT_THAT(broken(v), ElementsAre("low is 0.5, must be at most high, which is 0.16"));
@@ -295,6 +302,10 @@ TEST(HessianParams, RulesAreNamedOneByOne) {
   ShapesParams s;
   s.line_ratio = 0.7;
   EXPECT_THAT(broken(s), ElementsAre(HasSubstr("line-ratio is 0.7")));
+  s = {};
+  s.derivative = HessianDerivative::sobel_laplacian;
+  s.sigma = 2;
+  EXPECT_THAT(broken(s), ElementsAre(HasSubstr("sigma is 2, must be left out with derivative")));
 }
 
 TEST(HessianParams, FramesWithoutTheChannelAreRefused) {

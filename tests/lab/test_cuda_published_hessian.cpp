@@ -27,7 +27,7 @@ constexpr int kFrames = 3;  // of different content: planes hold the frame befor
 
 HessianParams scale(double sigma, HessianDerivative derivative = HessianDerivative::gaussian) {
   HessianParams params;
-  params.sigma = sigma;
+  if (derivative != HessianDerivative::sobel_laplacian) params.sigma = sigma;
   params.derivative = derivative;
   return params;
 }

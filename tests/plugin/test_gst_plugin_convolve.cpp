@@ -119,7 +119,7 @@ TEST(GstPluginConvolve, SplitKeepsOneSide) {
 }
 
 TEST(GstPluginConvolve, WhatCannotBeIsOneLine) {
-  for (const auto& [properties, says] : {std::pair{"kernel=custom", "weights are 0"},
+  for (const auto& [properties, says] : {std::pair{"kernel=custom", "custom without weights"},
                                          {"weights=1,2", "n * n numbers"},
                                          {"kernel=sharpen sigma=2", "sigma belongs"},
                                          {"backend=cpu mode=shared", "CUDA backend only"}}) {

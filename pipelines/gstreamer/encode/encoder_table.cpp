@@ -256,8 +256,10 @@ GstVideoFormat choose_encoded_format(const EncoderSpec& spec, const StreamInfo& 
   }
   if (chosen == GST_VIDEO_FORMAT_UNKNOWN) {
     throw Error(ExitCode::usage, "--encoder " + std::string(spec.name) + " does not take " +
-                                     (model == ColorModel::real ? "float" : chroma_name(from)) +
-                                     " pictures; " + who_takes(from));
+                                     (model == ColorModel::real
+                                          ? "float pictures; no encoder here does, write arrays "
+                                            "such as frames/%05d.npy"
+                                          : chroma_name(from) + " pictures; " + who_takes(from)));
   }
   check_size(spec, chosen, info.desc);
   return chosen;
