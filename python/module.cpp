@@ -18,6 +18,7 @@
 #include "python/dlpack_frame.h"
 #include "python/result_memory.h"
 #include "src/common/cuda_memory.h"
+#include "src/common/log.h"
 #include "src/host/host_filter.h"
 #include "src/options/option_values.h"
 #include "src/quality/clip_meter.h"
@@ -256,7 +257,7 @@ void translate_errors(py::module_& module) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& from) {
-      py::object value = (*error)(from.what());
+      py::object value = (*error)(printable(from.what()));
       value.attr("code") = static_cast<int>(from.code());
       PyErr_SetObject(error->ptr(), value.ptr());
     }

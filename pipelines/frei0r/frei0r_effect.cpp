@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <equalux/error.h>
 
+#include "src/common/log.h"
 #include "src/equalize/options.h"
 #include "src/options/option_table.h"
 
@@ -172,7 +173,7 @@ Frei0rEffect::Frei0rEffect(const FilterInfo& filter, std::span<const EffectParam
 void Frei0rEffect::tell(const std::string& what) {
   if (what == told_) return;
   told_ = what;
-  std::fprintf(stderr, "equalux: %s\n", what.c_str());
+  std::fprintf(stderr, "equalux: %s\n", printable(what).c_str());
 }
 
 /// Returns the spec with another value of a parameter. Throws Error(usage) where that is invalid.

@@ -93,6 +93,8 @@ def utf8(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise _equalux.Error(f"{ascii(text)} cannot be written as UTF-8") from None
+    if "\0" in text:
+        raise _equalux.Error(f"{ascii(text)} has a zero byte, must be without")
     return text
 
 

@@ -10,6 +10,7 @@
 #include <equalux/error.h>
 #include <equalux/filter.h>
 
+#include "src/common/log.h"
 #include "src/host/host_filter.h"
 #include "src/options/option_values.h"
 
@@ -32,7 +33,7 @@ std::string& last_error() {
 
 equalux_status failed(equalux_status status, const char* text) noexcept {
   try {
-    last_error() = text;
+    last_error() = printable(text);
   } catch (const std::exception&) {
     last_error().clear();  // without memory for a message the status must do
   }

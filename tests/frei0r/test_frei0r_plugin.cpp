@@ -216,6 +216,7 @@ TEST_F(Frei0r, SettingsWinAndWrongOnesLeaveWhatWas) {
   plugin.set(instance, "settings", "strength=2");
   plugin.set(instance, "settings", "stregth=0.5");
   plugin.set(instance, "scaler", "max");
+  plugin.set(instance, "space", "lu\nma");
   plugin.set(instance, "strength", std::nan(""));
   plugin.set(instance, "floor", 20.0);
   const std::string said = ::testing::internal::GetCapturedStderr();
@@ -224,6 +225,7 @@ TEST_F(Frei0r, SettingsWinAndWrongOnesLeaveWhatWas) {
   EXPECT_THAT(said, HasSubstr("must be strength"));
   EXPECT_THAT(said, HasSubstr("strength is nan of its range, must be 0 to 1 (0 to 1)"));
   EXPECT_THAT(said, HasSubstr("scaler is 'max', must be max-abs, min-max or min-max-nonzero"));
+  EXPECT_THAT(said, HasSubstr("space is 'lu\\nma', must be value, luma or lightness"));
   EXPECT_THAT(said, HasSubstr("floor is 20 of its range, must be 0 to 1 (0 to 10 per cent)"));
   EXPECT_EQ(plugin.text(instance, "settings"), "strength=0.25,bins=128");
   EXPECT_EQ(plugin.text(instance, "scaler"), "max-abs");

@@ -205,6 +205,7 @@ static void tells_what_is_wrong(void) {
   equalux_filter* filter = (equalux_filter*)1;
   const char* unknown[] = {"clahee"};
   const char* key[] = {"clahe:tile=4,4"};
+  const char* lines[] = {"clahe:tile\n\x1b=4,4"};
   const char* value[] = {"equalize", "clahe:clip-limit=900"};
   const char* good[] = {"clahe"};
   const equalux_options cuda = {EQUALUX_CUDA, 0, -1};
@@ -218,6 +219,9 @@ static void tells_what_is_wrong(void) {
   EXPECT(filter == NULL);
   EXPECT_ERROR(equalux_filter_create(key, 1, NULL, &filter), EQUALUX_USAGE,
                "clahe has no key 'tile', must be tiles");
+  // One line, whatever is in the text.
+  EXPECT_ERROR(equalux_filter_create(lines, 1, NULL, &filter), EQUALUX_USAGE,
+               "clahe has no key 'tile\\n\\x1b', must be tiles");
   EXPECT(equalux_filter_create(value, 2, NULL, &filter) == EQUALUX_USAGE);
   EXPECT(strstr(equalux_last_error(), "clip-limit is 900, must be 1 to 255") != NULL);
   EXPECT_ERROR(equalux_filter_create(NULL, 1, NULL, &filter), EQUALUX_USAGE,

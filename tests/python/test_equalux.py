@@ -358,6 +358,13 @@ class Errors(unittest.TestCase):
             self.assertEqual(done.returncode, 2, spec)
             self.assertTrue(done.stderr.strip().endswith(mine), f"{spec}: {mine!r} and {done.stderr!r}")
 
+    def test_they_are_one_line(self):
+        self.assertEqual(error_of(lambda: Filter("clahe:tile\n\x1b=4,4")),
+                         "clahe has no key 'tile\\n\\x1b', must be tiles")
+        for call in (lambda: Filter("clahe\0he"), lambda: equalux.clahe(scaler="max\0"),
+                     lambda: Filter(("clahe", {"tiles\0": 3}))):
+            self.assertTrue(error_of(call).endswith(" has a zero byte, must be without"), error_of(call))
+
     def test_they_are_value_errors_with_the_exit_code(self):
         with self.assertRaises(ValueError) as raised:
             Filter("clahee")
