@@ -137,8 +137,33 @@ TEST(BatchPlan, LeavesItsOwnResultsOut) {
 
 TEST(BatchPlan, RefusesTwoInputsOfOneName) {
   EXPECT_THROW((void)plan_batch({"x/a.mp4", "y/a.mp4"}, {}, "out", ""), Error);
-  EXPECT_THROW((void)plan_batch({"a.mp4", "a.avi"}, {}, "out", "mkv"), Error);
   EXPECT_NO_THROW((void)plan_batch({"a.mp4", "a.avi"}, {}, "out", ""));
+  // Nor does the longer name help where it is another's.
+  EXPECT_THROW((void)plan_batch({"a.avi", "a.gif", "a.avi.gif"}, {}, "out", ""), Error);
+}
+
+TEST(BatchPlan, ResultsOfOneNameKeepTheExtensionsOfTheirInputs) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"in/a.gif", "in/a.avi", "in/b.avi", "in/b.mkv", "in/sub/a.avi",
+                           "in/sub/c.MKV", "in/sub/c.mkv", "in/d.avi"}) {
+    folder.write(name, "x");
+  }
+  const BatchPlan plan =
+      plan_batch({folder / "in/a.gif", folder / "in", folder / "in/a.avi"}, {}, folder / "out", "");
+  EXPECT_THAT(outputs_of(plan, folder / "out"),
+              ::testing::UnorderedElementsAre("a.gif.mkv", "a.avi.mkv", "b.avi.mkv", "b.mkv",
+                                              "d.mkv", "sub/a.mkv", "sub/c.MKV.mkv", "sub/c.mkv"));
+  EXPECT_THAT(plan.renamed, ::testing::SizeIs(4));
+  // The same names in another order, and in another container.
+  EXPECT_THAT(outputs_of(plan_batch({"a.mp4", "a.avi"}, {}, "out", "mkv"), "out"),
+              ElementsAre("a.mp4.mkv", "a.avi.mkv"));
+  EXPECT_THAT(outputs_of(plan_batch({"a.avi", "a.mp4"}, {}, "out", "mp4"), "out"),
+              ElementsAre("a.avi.mp4", "a.mp4"));
+  // Names of a manifest count as names of inputs.
+  EXPECT_THAT(
+      outputs_of(plan_batch({"a.avi"}, parse_manifest("x.mpg\ta.mkv", "", "list"), "out", ""),
+                 "out"),
+      ElementsAre("a.avi.mkv", "a.mkv"));
 }
 
 TEST(BatchPlan, RefusesToOverwriteInputs) {

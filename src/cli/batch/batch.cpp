@@ -26,6 +26,7 @@
 #include "src/cli/stream/backend.h"
 #include "src/cli/stream/measurements.h"
 #include "src/cli/values.h"
+#include "src/common/formatting.h"
 #include "src/common/log.h"
 
 namespace fs = std::filesystem;
@@ -284,6 +285,13 @@ void Batch::plan() {
   for (const Unreadable& each : plan_.unreadable) {
     logger().error("{}: cannot be read: {}; what it holds is not in this batch", each.folder,
                    each.reason);
+  }
+  if (!plan_.renamed.empty()) {
+    const BatchJob& first = plan_.jobs[plan_.renamed.front()];
+    logger().warn(
+        "{} becomes {}: without its extension another result has the same name{}", first.input,
+        first.output,
+        plan_.renamed.size() == 1 ? "" : fmt::format("; so do {} more", plan_.renamed.size() - 1));
   }
   if (plan_.jobs.empty()) {
     const std::string& where =

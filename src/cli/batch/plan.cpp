@@ -38,8 +38,9 @@ std::string as_file(const std::string& input) {
   if (!fs::is_regular_file(input, ignored) || fs::path(input).is_absolute()) return input;
   try {
     const InputKind kind = input_kind(input);
-    if (kind == InputKind::media_file || kind == InputKind::y4m) return input;
-    if (kind == InputKind::sequence) return input;
+    const bool named_as_file =
+        kind == InputKind::media_file || kind == InputKind::y4m || kind == InputKind::sequence;
+    if (named_as_file) return input;
   } catch (const Error&) {  // a camera that cannot be
   }
   return "./" + input;
@@ -57,6 +58,27 @@ void refuse_working_name(const BatchJob& job) {
 /// Returns true for a name that can only be a folder's.
 bool names_folder(const std::string& input) {
   return input.ends_with('/');
+}
+
+/// Gives results that would have one name the whole name of their input: a.avi and a.gif become
+/// a.avi.mkv and a.gif.mkv. A result that is named like its input keeps its name. All that are
+/// named alike are renamed, so that the names do not depend on the order of the inputs.
+void keep_apart(BatchPlan& plan, const std::string& out) {
+  std::map<std::string, std::vector<std::size_t>> jobs_of;  // by output
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    if (!names_folder(plan.jobs[i].input)) jobs_of[plan.jobs[i].output].push_back(i);
+  }
+  for (const auto& [output, jobs] : jobs_of) {
+    if (jobs.size() == 1) continue;
+    for (const std::size_t number : jobs) {
+      BatchJob& job = plan.jobs[number];
+      const fs::path own = (fs::path(out) / job.name).lexically_normal();
+      if (own == output) continue;
+      job.output = own.string() + fs::path(output).extension().string();
+      plan.renamed.push_back(number);
+    }
+  }
+  std::sort(plan.renamed.begin(), plan.renamed.end());
 }
 
 void refuse_shared_outputs(const std::vector<BatchJob>& jobs) {
@@ -146,11 +168,15 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
                      const std::vector<ManifestEntry>& manifest, const std::string& out,
                      const std::string& extension) {
   BatchPlan plan;
-  std::map<std::string, fs::path> inputs_of;  // by output
+  std::map<std::string, std::vector<fs::path>> inputs_of;  // by output
   const auto is_named_twice = [&](const fs::path& output, const fs::path& input) {
-    const auto [other, is_new] = inputs_of.emplace(output.string(), input);
+    std::vector<fs::path>& others = inputs_of[output.string()];
     std::error_code ignored;
-    return !is_new && fs::equivalent(other->second, input, ignored);
+    const bool twice = std::any_of(others.begin(), others.end(), [&](const fs::path& other) {
+      return fs::equivalent(other, input, ignored);
+    });
+    if (!twice) others.push_back(input);
+    return twice;
   };
   const auto add = [&](const fs::path& named, const fs::path& below) {
     const fs::path input = as_file(named.string());
@@ -184,7 +210,10 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
     add(entry.input,
         entry.output.empty() ? fs::path(entry.input).filename() : fs::path(entry.output));
   }
-  if (!out.empty()) refuse_shared_outputs(plan.jobs);
+  if (!out.empty()) {
+    keep_apart(plan, out);
+    refuse_shared_outputs(plan.jobs);
+  }
   return plan;
 }
 

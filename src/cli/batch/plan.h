@@ -30,7 +30,10 @@ struct LeftOut {
 
 struct BatchPlan {
   std::vector<BatchJob> jobs;  ///< in natural order within each argument
-  std::size_t skipped = 0;     ///< files of folders whose names are not those of media
+  /// Indices of jobs whose results keep the input's extension in their name, because others would
+  /// have the same name without.
+  std::vector<std::size_t> renamed{};
+  std::size_t skipped = 0;  ///< files of folders whose names are not those of media
   LeftOut left_out;
   std::vector<Unreadable> unreadable;
 };
@@ -38,7 +41,8 @@ struct BatchPlan {
 /// Makes a plan. Folders are searched recursively and mirrored below `out`; if that is empty,
 /// outputs are "null". `extension` is the container of results; empty = the input's where it can be
 /// written, else mkv. An argument that does not exist becomes a job that fails, and an input that
-/// is named twice is one job. Throws Error(usage) where two inputs have the same output, or an
+/// is named twice is one job. Results that would have one name, as of a.avi and a.gif, become
+/// a.avi.mkv and a.gif.mkv. Throws Error(usage) where two inputs still have the same output, or an
 /// output is an input, lies in the state folder of batches, or is named like a file that is being
 /// written.
 [[nodiscard]] BatchPlan plan_batch(const std::vector<std::string>& inputs,
