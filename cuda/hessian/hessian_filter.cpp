@@ -34,6 +34,9 @@ class CudaHessianFilter final : public Filter {
     return out_desc_;
   }
 
+  /// A tile's floats would lie over samples that its neighbours still read.
+  [[nodiscard]] bool works_in_place() const override { return false; }
+
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     check_frames("eigenvalues", in, in_desc_, out, out_desc_);
     cuda::check_strides("eigenvalues", in);

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 #include <equalux/error.h>
 #include <equalux/filter.h>
 #include <gmock/gmock.h>
@@ -51,6 +55,51 @@ TEST(FrameCheck, EveryFilterNamesTheFrameAndWhatItMustBe) {
     ImageDesc flat = configured.out;
     flat.height = 79;
     EXPECT_THAT(configured.error_of(desc, flat), HasSubstr("the result is 96x79 "));
+  }
+}
+
+/// Memory of one frame and of another desc's in its place: the same rows and strides.
+struct Shared {
+  Shared(const ImageDesc& a, const ImageDesc& b) {
+    for (int p = 0; p < kMaxPlanes; ++p) {
+      std::size_t bytes = 0;
+      int rows = 0;
+      for (const ImageDesc& each : {a, b}) {
+        if (p >= traits(each.format).planes) continue;
+        bytes = std::max(bytes, row_bytes(each, p));
+        rows = std::max(rows, plane_rows(each, p));
+      }
+      planes.emplace_back(bytes * static_cast<std::size_t>(rows));
+      stride.push_back(static_cast<std::ptrdiff_t>(bytes));
+    }
+  }
+  ImageView view(const ImageDesc& desc) {
+    return {desc,
+            {planes[0].data(), planes[1].data(), planes[2].data()},
+            {stride[0], stride[1], stride[2]}};
+  }
+
+  std::vector<std::vector<std::uint8_t>> planes;
+  std::vector<std::ptrdiff_t> stride;
+};
+
+TEST(FrameCheck, FiltersThatWorkInPlaceGiveTheSameThere) {
+  // Some filters' results have another format than their frames.
+  const ImageDesc desc{PixelFormat::bgr, 150, 70};
+  for (const FilterInfo& info : filter_list()) {
+    SCOPED_TRACE(info.name);
+    const Configured elsewhere(std::string(info.name), desc);
+    const Configured in_place(std::string(info.name), desc);
+    if (!in_place.filter->works_in_place()) continue;
+    Image in(desc);
+    test::fill(in.view(), test::Content::natural, 1);
+    Image expected(elsewhere.out);
+    Shared memory(desc, in_place.out);
+    copy_image(in.view(), memory.view(desc));
+    FrameContext context;
+    elsewhere.filter->submit(in.view(), expected.view(), context);
+    in_place.filter->submit(memory.view(desc), memory.view(in_place.out), context);
+    EXPECT_EQ(test::count_differences(expected.view(), memory.view(in_place.out)), 0U);
   }
 }
 
