@@ -83,6 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         Kind{"webm", "a.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -c:a libopus",
              Kind::Declares::bytes},
         Kind{"avi", "a.avi", "-c:v mpeg4 -c:a mp3", Kind::Declares::bytes},
+        Kind{"wmv", "a.wmv", "-c:v wmv2 -c:a wmav2", Kind::Declares::bytes},
         Kind{"flv", "a.flv", "-c:v flv -c:a mp3", Kind::Declares::duration},
         Kind{"ts", "a.ts", "-c:v mpeg2video -c:a mp2", Kind::Declares::nothing}),
     [](const auto& info) { return info.param.label; });

@@ -13,9 +13,9 @@ struct MissingBytes {
   std::uint64_t declared = 0;  ///< bytes that were written at least
 };
 
-/// Walks RIFF chunks (avi), ISO boxes (mp4, mov) or the Matroska head. Returns nothing where the
-/// file is complete, declares no size, or is of another kind. Reads a few bytes of each outermost
-/// element.
+/// Walks RIFF chunks (avi), ISO boxes (mp4, mov), or the head of Matroska or ASF (wmv). Returns
+/// nothing where the file is complete, declares no size, or is of another kind. Reads a few bytes
+/// of each outermost element.
 [[nodiscard]] std::optional<MissingBytes> missing_bytes(const std::string& path);
 
 /// Formats as in "holds 1.2 of 3.4 MB".
