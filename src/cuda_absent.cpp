@@ -74,7 +74,7 @@ int cuda_device_of(const void*) {
   return -1;
 }
 
-KeptCudaContext::KeptCudaContext(bool keeps) noexcept : keeps_(keeps), context_(nullptr) {}
+KeptCudaContext::KeptCudaContext(bool) noexcept {}
 KeptCudaContext::~KeptCudaContext() = default;
 
 void cuda_wait(int device, void*, void*) {

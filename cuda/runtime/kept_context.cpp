@@ -35,13 +35,14 @@ void* current_context() {
 
 }  // namespace
 
-KeptCudaContext::KeptCudaContext(bool keeps) noexcept
-    : keeps_(keeps), context_(keeps ? current_context() : nullptr) {}
+KeptCudaContext::KeptCudaContext(bool keeps) noexcept {
+  if (keeps) kept_ = current_context();
+}
 
 KeptCudaContext::~KeptCudaContext() {
-  if (!keeps_ || current_context() == context_) return;
+  if (!kept_ || current_context() == *kept_) return;
   const SetCurrent set = driver_call(set_current, "cuCtxSetCurrent");
-  if (set != nullptr) static_cast<void>(set(context_));
+  if (set != nullptr) static_cast<void>(set(*kept_));
 }
 
 }  // namespace equalux

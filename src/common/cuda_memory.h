@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <equalux/image.h>
 
@@ -42,8 +43,7 @@ class KeptCudaContext {
   KeptCudaContext& operator=(const KeptCudaContext&) = delete;
 
  private:
-  bool keeps_;
-  void* context_;  ///< CUcontext
+  std::optional<void*> kept_;  ///< CUcontext
 };
 
 /// Makes later work on `stream` wait for the work that `before` has up to now; both are streams of
