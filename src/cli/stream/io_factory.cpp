@@ -131,6 +131,7 @@ OutputKind output_kind(const std::string& output) {
   if (output == "-") return OutputKind::standard_output;
   if (output == "window") return OutputKind::window;
   if (output == "null") return OutputKind::null;
+  if (output == "v4l2:") throw_usage("output v4l2: has no device, must be v4l2:/dev/videoN");
   if (output.starts_with("v4l2:")) return OutputKind::v4l2;
   if (output.starts_with(kPipewire)) {
     if (output.size() == kPipewire.size()) {
