@@ -25,10 +25,16 @@ const FilterInfo& filter_of(const Kind& kind) {
                        [&](const FilterInfo& each) { return each.name == kind.filter; });
 }
 
+/// Returns a filter's name for log lines; plugins and scripts may make filters without one.
+const char* name_of(const Kind& kind, const obs_source_t* source) {
+  const char* name = obs_source_get_name(source);
+  return name == nullptr ? kind.name : name;
+}
+
 /// One filter on one source.
 struct Instance {
   Instance(const Kind& kind, obs_source_t* source)
-      : info(filter_of(kind)), self(source), effect(obs_source_get_name(source)) {}
+      : info(filter_of(kind)), self(source), effect(name_of(kind, source)) {}
 
   void update(obs_data_t* settings) {
     try {
@@ -69,7 +75,7 @@ void* create(obs_data_t* settings, obs_source_t* source) {
     made->update(settings);
     return made;
   } catch (const std::exception& error) {
-    blog(LOG_ERROR, "[equalux] '%s': %s", obs_source_get_name(source), error.what());
+    blog(LOG_ERROR, "[equalux] '%s': %s", name_of(*kind, source), error.what());
     return nullptr;
   }
 }

@@ -74,9 +74,10 @@ Settings settings_from(const std::string& json) {
 /// A filter that libobs has made.
 class Made {
  public:
-  explicit Made(std::size_t kind = 0, const std::string& json = R"({"preset":"plain"})")
+  explicit Made(std::size_t kind = 0, const std::string& json = R"({"preset":"plain"})",
+                const char* name = "mine")
       : info(source_info(kinds()[kind])),
-        source_(obs_source_create_private(kinds()[kind].id, "mine", settings_from(json).get())),
+        source_(obs_source_create_private(kinds()[kind].id, name, settings_from(json).get())),
         data(obs_obj_get_data(source_)) {}
   /// A thread of libobs ends the filter; it has done so when this returns.
   ~Made() {
@@ -227,6 +228,16 @@ TEST_F(ObsFilters, EveryKindIsItsFilter) {
           << expected[i].first << " " << frame;
     }
   }
+}
+
+/// As plugins and scripts make filters of their own.
+TEST_F(ObsFilters, AFilterNeedsNoName) {
+  Made made(0, R"({"preset":"plain"})", nullptr);
+  ASSERT_NE(made.data, nullptr);
+  Library library("equalize");
+  EXPECT_EQ(differences(library, made, *make_frame(VIDEO_FORMAT_NV12, 192, 112)), 0U);
+  made.update(R"({"scaler":"x"})");
+  EXPECT_THAT(complaints.lines(), ElementsAre(HasSubstr("'equalux': scaler is 'x', must be")));
 }
 
 /// OBS tells the matrix as 16 numbers.
