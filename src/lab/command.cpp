@@ -1,8 +1,10 @@
 #include "src/lab/command.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <equalux/error.h>
@@ -41,7 +43,28 @@ void refuse_varied(const std::string& experiment, const char* option, bool given
                                    " varies, must be left out");
 }
 
-void check(const LabOptions& options) {
+bool is_given(const LabOptions& options, std::string_view name) {
+  return std::any_of(options.given.begin(), options.given.end(),
+                     [name](const GivenOption& option) { return option.name == name; });
+}
+
+/// Names what of the command line changes nothing, in one line. No experiment = plot.
+void name_unread(const LabOptions& options, const Experiment* experiment) {
+  std::vector<std::string> names;
+  // Scans take numbers of their own.
+  if (options.experiment == "scans" && !options.input.empty()) names.push_back("IMAGE");
+  for (const GivenOption& option : options.given) {
+    if (experiment == nullptr || !experiment->reads(option)) names.push_back("--" + option.name);
+  }
+  if (names.empty()) return;
+  std::string list;
+  for (const std::string& name : names)
+    list += (list.empty() ? "" : ", ") + name;
+  logger().warn("lab {}: {} {} nothing", options.experiment, list,
+                names.size() == 1 ? "changes" : "change");
+}
+
+void check(const Experiment& experiment, const LabOptions& options) {
   const StagedParams& knobs = options.common.equalize.staged;
   const std::string& name = options.experiment;
   if (name == "sweep" || name == "threads" || name == "access" || name == "convolution") {
@@ -54,7 +77,14 @@ void check(const LabOptions& options) {
     refuse_varied(name, "rgb-to-hsv", knobs.rgb_to_hsv.has_value());
     refuse_varied(name, "pixels-per-thread", knobs.pixels_per_thread.has_value());
   }
-  EqualizeParams params = options.common.equalize;
+  if (name == "hashes") refuse_varied(name, "chain", is_given(options, "chain"));
+  if (name == "hashes" || name == "scalers")
+    refuse_varied(name, "scaler", is_given(options, "scaler"));
+  name_unread(options, &experiment);
+  EqualizeParams params;
+  if (experiment.chain != ChainOptions::none) params = options.common.equalize;
+  params.staged = knobs;
+  params.bins = options.common.equalize.bins;
   params.chain = Chain::staged;  // other chains refuse the staged chain's options
   validate(params, Backend::automatic);
 }
@@ -68,6 +98,7 @@ ExitCode run_plot(const LabOptions& options) {
   if (options.input.empty()) {
     throw Error(ExitCode::usage, "FILE.csv is missing, must be equalux lab plot FILE.csv");
   }
+  name_unread(options, nullptr);
   const Table table = read_table(options.input);
   const Experiment* experiment = find_experiment(table.experiment);
   if (experiment == nullptr) {
@@ -86,7 +117,7 @@ ExitCode run_plot(const LabOptions& options) {
 }
 
 ExitCode run_experiment(const Experiment& experiment, const LabOptions& options) {
-  check(options);
+  check(experiment, options);
   Lab run(experiment, options);
   experiment.measure(run);
   const Table& table = run.finish();

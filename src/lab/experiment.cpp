@@ -27,27 +27,72 @@ std::string markdown_head(const Table& table) {
 }  // namespace
 
 const std::vector<Experiment>& experiments() {
-  static const std::vector<Experiment> all{
-      {"sweep", Needs::gpu, 9, measure_sweep, report_sweep},
-      {"threads", Needs::gpu, 9, measure_threads, report_threads},
-      {"scans", Needs::either, 9, measure_scans, report_scans},
-      {"stages", Needs::either, 50, measure_stages, report_stages},
-      {"access", Needs::gpu, 9, measure_access, report_access},
-      {"histograms", Needs::gpu, 9, measure_histograms, report_histograms},
-      {"scalers", Needs::either, 1, measure_scalers, report_scalers},
-      {"hashes", Needs::either, 1, measure_hashes, report_hashes},
-      {"load", Needs::either, 10, measure_load, report_load},
-      {"timeline", Needs::gpu, 1, measure_timeline, report_timeline},
+  using enum ChainOptions;
+  static const std::vector<Experiment> experiments{
+      {"sweep", Needs::gpu, 9, measure_sweep, report_sweep, all, {"repeat", "cell-seconds"}},
+      {"threads", Needs::gpu, 9, measure_threads, report_threads, all, {"repeat", "cell-seconds"}},
+      {"scans",
+       Needs::either,
+       9,
+       measure_scans,
+       report_scans,
+       none,
+       {"repeat", "cell-seconds", "most-bins", "grid", "block"}},
+      {"stages", Needs::either, 50, measure_stages, report_stages, all, {"repeat"}},
+      {"access", Needs::gpu, 9, measure_access, report_access, none, {"repeat", "cell-seconds"}},
+      {"histograms",
+       Needs::gpu,
+       9,
+       measure_histograms,
+       report_histograms,
+       none,
+       {"repeat", "cell-seconds", "most-bins", "grid", "block", "pixels-per-thread"}},
+      {"scalers", Needs::either, 1, measure_scalers, report_scalers, curve, {"shift-value"}},
+      {"hashes", Needs::either, 1, measure_hashes, report_hashes, none, {"bins"}},
+      {"load", Needs::either, 10, measure_load, report_load, all, {"repeat", "call-ms"}},
+      {"timeline", Needs::gpu, 1, measure_timeline, report_timeline, all, {"frames"}},
       {"convolution",
        Needs::either,
        9,
        measure_convolution,
        report_convolution,
+       none,
+       {"repeat", "cell-seconds", "sizes", "kernel"},
        {{100, 100}, {512, 512}, {1280, 720}, {4096, 2304}, {10000, 6000}}},
-      {"hessian", Needs::either, 3, measure_hessian, report_hessian, kEyes, kDrawnEyes},
-      {"vessel", Needs::either, 3, measure_vessel, report_vessel, kEyes, kDrawnEyes},
+      {"hessian",
+       Needs::either,
+       3,
+       measure_hessian,
+       report_hessian,
+       none,
+       {"repeat", "cell-seconds", "sizes", "eigenvalues", "images"},
+       kEyes,
+       kDrawnEyes},
+      {"vessel",
+       Needs::either,
+       3,
+       measure_vessel,
+       report_vessel,
+       none,
+       {"repeat", "cell-seconds", "sizes", "vessel", "images"},
+       kEyes,
+       kDrawnEyes},
   };
-  return all;
+  return experiments;
+}
+
+bool Experiment::reads(const GivenOption& option) const {
+  if (option.name == "out") return true;
+  if (std::find(options.begin(), options.end(), option.name) != options.end()) return true;
+  switch (option.of) {
+    case GivenOption::Of::experiment:
+      return false;
+    case GivenOption::Of::curve:
+      return chain != ChainOptions::none;
+    case GivenOption::Of::staged:
+      return chain == ChainOptions::all;
+  }
+  return false;
 }
 
 const Experiment* find_experiment(std::string_view name) {

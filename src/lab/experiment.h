@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/lab/frame_size.h"
+#include "src/lab/options.h"
 #include "src/lab/table.h"
 #include "src/plot/figure.h"
 
@@ -26,16 +27,28 @@ enum class Needs : std::uint8_t {
   either,  ///< without a GPU, measures the CPU alone with a notice
 };
 
+/// Options of the chain that an experiment reads all.
+enum class ChainOptions : std::uint8_t {
+  none,
+  curve,  ///< without those of the staged chain, which change no bytes
+  all,
+};
+
 struct Experiment {
   std::string_view name;  ///< one of experiment_lines()
   Needs needs = Needs::gpu;
   int repeats = 9;  ///< default of --repeat
   void (*measure)(Lab&) = nullptr;
   Report (*report)(const Table&) = nullptr;
+  ChainOptions chain = ChainOptions::none;
+  /// Names of other options that it reads, but --out, which all do.
+  std::vector<std::string_view> options = {};
   /// Default of --sizes; empty = the size of the image alone.
   std::vector<FrameSize> sizes = {};
   /// Description of the input where no image is named and sizes are given.
   std::string_view scene = "the test scene, drawn at each size";
+
+  [[nodiscard]] bool reads(const GivenOption& option) const;
 };
 
 /// Returns all experiments, in the order of the reports.

@@ -147,6 +147,25 @@ void set_scope(Option& option) {
   }
 }
 
+/// Returns the options of the experiments and of the chain that the command line gives a value.
+/// Config files give theirs to all experiments.
+std::vector<GivenOption> given_options(const OptionGroup& experiments, const OptionGroup& chain,
+                                       const Settings& settings) {
+  std::vector<GivenOption> given;
+  const auto add = [&](const Option& option, GivenOption::Of of) {
+    const auto setting = settings.find(option.name);
+    if (setting == settings.end() || setting->second.by != GivenBy::flag) return;
+    if (!setting->second.values.back().empty()) given.push_back({option.name, of});
+  };
+  for (const Option& option : experiments.options)
+    add(option, GivenOption::Of::experiment);
+  for (const Option& option : chain.options) {
+    add(option, option.scope.starts_with("staged chain") ? GivenOption::Of::staged
+                                                         : GivenOption::Of::curve);
+  }
+  return given;
+}
+
 std::string details() {
   std::string text = "Experiments, as the reports have them:\n";
   for (const ExperimentLine& line : kExperiments) {
@@ -187,6 +206,10 @@ Command lab_command(const std::shared_ptr<LabOptions>& options) {
                     config_group()};
   for (OptionGroup& group : command.groups)
     std::for_each(group.options.begin(), group.options.end(), set_scope);
+  command.note = [options, experiments = command.groups[0],
+                  chain = command.groups[1]](const Settings& settings) {
+    options->given = given_options(experiments, chain, settings);
+  };
   return command;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,17 @@
 /// Options of `equalux lab`. equalux has them too, for the table [lab] of config files and for
 /// messages that name an option's command.
 namespace equalux::cli::lab {
+
+/// Option of the command line that only some experiments read.
+struct GivenOption {
+  enum class Of : std::uint8_t {
+    experiment,
+    curve,   ///< chain, whichever it is
+    staged,  ///< staged chain alone
+  };
+  std::string name;
+  Of of;
+};
 
 struct LabOptions {
   CommonOptions common;  ///< machine, and parameters of the chain
@@ -37,7 +49,8 @@ struct LabOptions {
   HessianParams hessian = read_hessian(hessian_text);
   std::string vessel_text = "channel=green";
   VesselParams vessel = read_vessel(vessel_text);
-  int images = 10;  ///< pictures per size, as in the report
+  int images = 10;                 ///< pictures per size, as in the report
+  std::vector<GivenOption> given;  ///< in the order of --help
 };
 
 /// Name of an experiment and what it measures, in one line.

@@ -261,6 +261,9 @@ TEST_F(Lab, SaysWhatIsWrong) {
            BadLab{{"sweep", "test:8x8", "--backend", "cpu"}, 2, "--backend must be auto or cuda"},
            BadLab{{"sweep", "test:8x8", "--grid", "8,1,1"}, 2, "--grid is what lab sweep varies"},
            BadLab{{"scans", "test:8x8", "--scan", "cub"}, 2, "--scan is what lab scans varies"},
+           BadLab{{"hashes", "test:8x8", "--scaler", "max-abs"},
+                  2,
+                  "--scaler is what lab hashes varies"},
            BadLab{{"stages", "test:8x8", "--backend", "cpu", "--scan", "cub"},
                   2,
                   "scan cub exists on the CUDA"},
@@ -272,6 +275,41 @@ TEST_F(Lab, SaysWhatIsWrong) {
     EXPECT_THAT(lines_of(result.err), ElementsAre(HasSubstr(bad.says)));
   }
   EXPECT_THAT(folder_.names(), ElementsAre("bad.ppm", "file"));
+}
+
+TEST_F(Lab, OptionsOfOtherExperimentsAreNamed) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string unread;
+  };
+  folder_.write("lab.toml", "[lab]\nframes = 3\nclip-limit = 2.0\nscan = \"baseline\"\n");
+  for (const Case& given : {
+           Case{{"hashes", "--frames", "3"}, "lab hashes: --frames changes nothing"},
+           Case{{"hashes", "--repeat", "2", "--space", "luma", "--scan", "baseline"},
+                "lab hashes: --repeat, --space, --scan change nothing"},
+           Case{{"hashes", "--bins", "16"}, ""},
+           Case{{"scalers", "--scan", "baseline"}, "lab scalers: --scan changes nothing"},
+           Case{{"scalers", "--bins", "16", "--shift-value", "-3"}, ""},
+           Case{{"hashes", "--config", "lab.toml"}, ""},
+       }) {
+    std::vector<std::string> arguments = given.arguments;
+    arguments.insert(arguments.begin() + 1, "test:8x8");
+    arguments.insert(arguments.end(), {"--backend", "cpu", "--out", "out"});
+    const ProgramResult result = lab(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::vector<std::string> unread = lines_of(result.err);
+    std::erase_if(unread, [](const std::string& line) {
+      return line.ends_with(".md") || line.ends_with(".svg");
+    });
+    if (given.unread.empty()) {
+      EXPECT_THAT(unread, ElementsAre());
+    } else {
+      EXPECT_THAT(unread, ElementsAre("equalux: " + given.unread));
+    }
+  }
+  const ProgramResult plot = lab({"plot", "out/hashes.csv", "--out", "other", "--repeat", "2"});
+  EXPECT_EQ(plot.exit_code, 0) << plot.err;
+  EXPECT_THAT(lines_of(plot.err), ElementsAre("equalux: lab plot: --out, --repeat change nothing"));
 }
 
 TEST_F(Lab, WithoutAGpuItIsSaid) {
