@@ -191,6 +191,17 @@ bool Steering::takes_presets() const {
   return std::any_of(options_.begin(), options_.end(), is_of_presets);
 }
 
+void Steering::know_frames(const ImageDesc& taken, const ImageDesc& given) {
+  if (taken.format == given.format) return;
+  const std::lock_guard lock(mutex_);
+  why_on_ = "the filters make " + std::string(to_string(given.format)) + " pictures of " +
+            std::string(to_string(taken.format));
+  if (filtering_) return;
+  logger().warn("the filter stays on: {}", why_on_);
+  filtering_ = true;
+  ++changes_;
+}
+
 void Steering::change(const Json& wanted) {
   if (!wanted.is_object()) throw_usage("a change must be an object, as {\"strength\":0.5}");
   set(wanted);
@@ -233,6 +244,7 @@ void Steering::set(Json wanted) {
   std::string said;
   const std::optional<bool> filter = take_switch(wanted, "filter");
   if (filter) {
+    if (!*filter && !why_on_.empty()) throw_usage("filter is false, must be true: " + why_on_);
     filtering = *filter;
     said = filtering ? "filter on" : "filter off";
   }

@@ -65,6 +65,10 @@ class Steering {
   /// Names all filters there are, so that a key of one that the run lacks can be explained.
   void know_filters(std::span<const FilterInfo> all) { known_ = all; }
 
+  /// Tells which frames the filters take and give. Where their formats differ, an unfiltered frame
+  /// cannot be passed on, so the filter stays on.
+  void know_frames(const ImageDesc& taken, const ImageDesc& given);
+
   /// Applies an object such as {"strength":0.6,"filter":false}. Keys are those of options(), which
   /// apply to every filter that has them; "filter"; "recording"; and "preset", whose values the
   /// other keys override. In place of "preset", "reset":true restores the values and the preset
@@ -81,6 +85,7 @@ class Steering {
   virtual bool step_by_key(char key);
   /// Throws Error(usage) where presets set nothing of the filters.
   virtual void next_preset(int direction);
+  /// Throws Error(usage) where the filter cannot be off.
   virtual void toggle_filter();
   /// Throws Error(usage) where the run cannot record.
   virtual void toggle_recording();
@@ -116,7 +121,8 @@ class Steering {
   std::vector<Steered> start_base_;  // values of start_preset_ alone
   RecordSwitch* recording_ = nullptr;
   std::span<const FilterInfo> known_;
-  mutable std::mutex mutex_;  // guards the next five
+  mutable std::mutex mutex_;  // guards the next six
+  std::string why_on_;        // why the filter cannot be off; empty where it can
   std::vector<Steered> filters_;
   std::vector<Steered> base_;  // values of preset_ alone
   std::string preset_;

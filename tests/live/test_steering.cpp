@@ -114,6 +114,25 @@ TEST_F(SteeringTest, FilterOffMarksFrames) {
   EXPECT_EQ(steering_.last_change(), "filter on");
 }
 
+TEST_F(SteeringTest, TheFilterStaysOnWhereItChangesTheFormat) {
+  ToldProcessor processor;
+  steering_.change({{"filter", false}});
+  steering_.know_frames({PixelFormat::i420, 64, 48}, {PixelFormat::i420, 64, 48});
+  EXPECT_FALSE(steering_.state()["filter"]);
+  steering_.know_frames({PixelFormat::i420, 64, 48}, {PixelFormat::gray8, 64, 48});
+  EXPECT_TRUE(steering_.state()["filter"]);
+  Frame frame;
+  steering_.apply(processor, frame);
+  EXPECT_FALSE(frame.unfiltered);
+  constexpr const char* kWhy =
+      "filter is false, must be true: the filters make gray8 pictures of i420";
+  EXPECT_EQ(error_text(R"({"filter":false})"), kWhy);
+  EXPECT_EQ(error_text(R"({"reset":true,"filter":false})"), kWhy);
+  EXPECT_THROW(steering_.toggle_filter(), Error);
+  steering_.change({{"reset", true}});
+  EXPECT_TRUE(steering_.state()["filter"]);
+}
+
 TEST_F(SteeringTest, APresetStandsBelowTheOtherKeys) {
   steering_.change({{"preset", "fog"}, {"strength", 0.5}});
   const auto state = steering_.state();

@@ -199,16 +199,22 @@ std::string LiveControl::viewers_text() const {
 
 void LiveControl::attach(RunOptions& run) {
   run.on_submit = [this](Processor& processor, Frame& frame) { steering_.apply(processor, frame); };
-  if (!watched_) return;
-  run.keep_original = run.keep_original || pictures_;
+  run.on_source = [this, before = std::move(run.on_source)](const StreamInfo& info) {
+    if (before) before(info);
+    taken_ = info.desc;
+  };
   run.on_open = [this, before = std::move(run.on_open)](const StreamInfo& info) {
     if (before) before(info);
+    steering_.know_frames(taken_, info.desc);
+    if (!watched_) return;
     monitor_.open(info);
 #ifdef EQUALUX_HAVE_HTTP
     // The input is open: a missing camera leaves no window with a page that does not answer.
     if (!invitation_.empty()) browser_ = std::make_unique<Browser>(invitation_, *page_);
 #endif
   };
+  if (!watched_) return;
+  run.keep_original = run.keep_original || pictures_;
   run.on_frame = [this, before = std::move(run.on_frame)](const Frame& frame) {
     if (before) before(frame);
     monitor_.add(frame);

@@ -53,6 +53,7 @@ class LiveControl {
  private:
   bool watched_;
   bool pictures_;
+  ImageDesc taken_;  ///< of the input's frames
   Steering steering_;
   LiveMonitor monitor_;
   ControlApi api_{steering_, monitor_};

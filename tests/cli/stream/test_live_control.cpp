@@ -25,6 +25,22 @@ TEST(LiveControl, KnowsTheFiltersThatTheRunLacks) {
   EXPECT_FALSE(live.steering().step_by_key('#'));
 }
 
+TEST(LiveControl, TheFilterOfMasksStaysOn) {
+  cli::LiveControl live({}, {}, Backend::cpu, nullptr);
+  RunOptions run;
+  live.attach(run);
+  StreamInfo info;
+  info.desc = {PixelFormat::nv12, 8, 4};
+  run.on_source(info);
+  run.on_open(info);
+  live.steering().toggle_filter();
+  live.steering().toggle_filter();
+  info.desc.format = PixelFormat::gray8;
+  run.on_open(info);
+  EXPECT_EQ(test::error_of([&] { live.steering().toggle_filter(); }).second,
+            "filter is false, must be true: the filters make gray8 pictures of nv12");
+}
+
 TEST(LiveControl, RecordsWhereTheRunCan) {
   cli::LiveControl without({}, {}, Backend::cpu, nullptr);
   EXPECT_EQ(test::error_of([&] { without.steering().toggle_recording(); }).first, ExitCode::usage);
