@@ -119,6 +119,27 @@ TEST_F(PacketReaderTest, AFullCounterIsNoRestart) {
   EXPECT_TRUE(reading.restarts_ns.empty());
 }
 
+TEST_F(PacketReaderTest, ADamagedTimeIsNoRestart) {
+  const std::string path = make("a.ts", "-c:v mpeg2video -bf 0 -c:a mp2");
+  const Reading whole = read(path);
+  std::string bytes = test::shell("cat '" + path + "'");
+  // The 20th picture, and some sound, get a time 13 hours later.
+  for (const auto& [head, number] :
+       {std::pair{std::string("\0\0\x01\xE0", 4), 20}, {std::string("\0\0\x01\xC0", 4), 3}}) {
+    std::size_t at = 0;
+    for (int i = 0; i < number; ++i)
+      at = bytes.find(head, at + 1);
+    ASSERT_NE(at, std::string::npos);
+    bytes[at + 9] = static_cast<char>(bytes[at + 9] | 0x08);
+  }
+  std::ofstream(folder_ / "damaged.ts", std::ios::binary) << bytes;
+  const Reading damaged = read(folder_ / "damaged.ts");
+  EXPECT_EQ(damaged.pictures, whole.pictures);
+  EXPECT_EQ(damaged.decoded, whole.decoded);
+  EXPECT_EQ(damaged.sound, whole.sound);
+  EXPECT_TRUE(damaged.restarts_ns.empty());
+}
+
 TEST_F(PacketReaderTest, AGapStaysAGap) {
   const std::string first = make("a.ts", "-c:v libx264 -c:a aac");
   const std::string second = make("b.ts", "-c:v libx264 -c:a aac -output_ts_offset 20");

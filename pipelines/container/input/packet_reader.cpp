@@ -13,12 +13,23 @@ constexpr std::int64_t kBack = 100'000'000;  // ns
 constexpr std::int64_t kForward = 60'000'000'000;  // ns
 /// How far streams of a file are apart at most.
 constexpr std::int64_t kApart = 1'000'000'000;  // ns
+/// Packets of sound in a row whose times may be damaged.
+constexpr std::size_t kMostDamaged = 50;
 /// Packets that may be read while a stream waits for the video.
 constexpr std::size_t kMostAhead = 5'000;
 constexpr std::size_t kMostAheadBytes = std::size_t{16} << 20;
 
 bool goes_on(std::int64_t from_ns, std::int64_t to_ns) {
   return to_ns >= from_ns - kBack && to_ns <= from_ns + kForward;
+}
+
+/// Returns true for a time as the next packet of sound usually has it.
+bool is_near(std::int64_t expected_ns, std::int64_t ns) {
+  return ns >= expected_ns - kBack && ns <= expected_ns + kApart;
+}
+
+bool has_time(const AVPacket& packet) {
+  return packet.pts != AV_NOPTS_VALUE || packet.dts != AV_NOPTS_VALUE;
 }
 
 /// Returns true for transport and program streams. Joined Ogg files have other streams in each
@@ -40,6 +51,10 @@ std::int64_t PacketReader::nanoseconds(std::int64_t ticks, const AVPacket& packe
 /// Returns a packet's decoding time, or its presentation time where it has none.
 std::int64_t PacketReader::time_of(const AVPacket& packet) const {
   return nanoseconds(packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts, packet);
+}
+
+std::int64_t PacketReader::duration_of(const AVPacket& packet) const {
+  return nanoseconds(std::max<std::int64_t>(0, packet.duration), packet);
 }
 
 void PacketReader::move(AVPacket& packet, std::int64_t shift_ns) const {
@@ -77,28 +92,81 @@ void PacketReader::begin_part(const AVPacket& packet, std::int64_t now_ns) {
   restarts_ns_.push_back(video_end_ns_);
 }
 
+/// Returns true for a time as the next picture usually has it.
+bool PacketReader::is_due(std::int64_t now_ns) const {
+  return now_ns >= video_last_ns_ - kBack && now_ns <= *video_next_ns_ + kApart;
+}
+
+/// Gives a picture whose times are damaged those that follow the picture before it.
+void PacketReader::correct(AVPacket& packet) const {
+  const AVRational base = input_.streams[video_]->time_base;
+  packet.dts = av_rescale_q(*video_next_ns_, kNanoseconds, base);
+  if (packet.pts != AV_NOPTS_VALUE) {
+    packet.pts = av_rescale_q(*video_next_ns_ + delay_ns_, kNanoseconds, base);
+  }
+}
+
+/// Corrects one of a picture's two times where the other shows that it is damaged: nothing is shown
+/// before it is decoded, nor long after.
+void PacketReader::correct_by_other_time(AVPacket& packet) const {
+  if (packet.pts == AV_NOPTS_VALUE || packet.dts == AV_NOPTS_VALUE) return;
+  const std::int64_t pts_ns = nanoseconds(packet.pts, packet);
+  const std::int64_t dts_ns = nanoseconds(packet.dts, packet);
+  if (goes_on(dts_ns, pts_ns)) return;
+  const AVRational base = input_.streams[video_]->time_base;
+  if (video_next_ns_ && is_due(dts_ns)) {
+    packet.pts = packet.dts + av_rescale_q(delay_ns_, kNanoseconds, base);
+  } else {
+    packet.dts = packet.pts - av_rescale_q(delay_ns_, kNanoseconds, base);
+  }
+}
+
+/// Moves the packets of the video in turn. Whether a step is a restart or a damaged time is only
+/// known once the next picture is there.
+void PacketReader::follow_videos() {
+  const bool is_last =
+      result_ < 0 || ahead_.size() >= kMostAhead || ahead_bytes_ >= kMostAheadBytes;
+  while (!videos_.empty()) {
+    AVPacket& packet = *videos_.front();
+    correct_by_other_time(packet);
+    if (has_time(packet) && video_next_ns_ && !is_due(time_of(packet))) {
+      if (videos_.size() == 1 && !is_last) return;
+      const AVPacket* next = videos_.size() > 1 ? videos_[1] : nullptr;
+      if (next != nullptr && has_time(*next) && is_due(time_of(*next))) {
+        correct(packet);
+      }
+    }
+    follow_video(packet);
+    videos_.pop_front();
+  }
+}
+
 void PacketReader::follow_video(AVPacket& packet) {
   if (packet.duration > 0) picture_ns_ = nanoseconds(packet.duration, packet);
-  if (packet.pts == AV_NOPTS_VALUE && packet.dts == AV_NOPTS_VALUE) return;
+  if (!has_time(packet)) return;
   const std::int64_t now_ns = time_of(packet);
-  if (video_next_ns_ && !goes_on(*video_next_ns_, now_ns)) begin_part(packet, now_ns);
+  // The next picture may come before this one's duration is over, which damage may have made long.
+  const bool goes_back = now_ns < video_last_ns_ - kBack;
+  if (video_next_ns_ && (goes_back || now_ns > *video_next_ns_ + kForward)) {
+    begin_part(packet, now_ns);
+  }
+  if (packet.pts != AV_NOPTS_VALUE) delay_ns_ = nanoseconds(packet.pts, packet) - now_ns;
   move(packet, parts_.back().shift_ns);
   const std::int64_t shown = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
   const std::int64_t end_ns = nanoseconds(shown, packet) + picture_ns_;
   video_end_ns_ = video_next_ns_ ? std::max(video_end_ns_, end_ns) : end_ns;
+  video_last_ns_ = now_ns;
   video_next_ns_ = now_ns + picture_ns_;
 }
 
 /// Returns true for sound whose clock restarted while the video's did not yet: files that are
 /// joined end in packets of several streams, and the video's last one is read late.
 bool PacketReader::waits_for_video(const AVPacket& packet) const {
-  if (packet.stream_index == video_ || !is_sound(packet)) return false;
-  if (packet.pts == AV_NOPTS_VALUE && packet.dts == AV_NOPTS_VALUE) return false;
+  if (packet.stream_index == video_ || !is_sound(packet) || !has_time(packet)) return false;
   const auto found = tracks_.find(packet.stream_index);
   if (found == tracks_.end() || !found->second.next_ns) return false;
   const Track& track = found->second;
-  return track.part + 1 == parts_.size() && !goes_on(*track.next_ns, time_of(packet)) &&
-         !goes_on(track.end_ns, time_of(packet) + parts_.back().shift_ns);
+  return track.part + 1 == parts_.size() && !goes_on(*track.next_ns, time_of(packet));
 }
 
 /// Returns true where the place in the file tells which part a packet belongs to, because its time
@@ -115,38 +183,56 @@ void PacketReader::choose_part(Track& track, const AVPacket& packet) const {
   const std::size_t newest = parts_.size() - 1;
   const auto change_to = [&](std::size_t part) {
     track.part = part;
-    track.shift_ns = 0;
     track.joins = true;
   };
   if (track.part < newest && is_by_place(track, packet)) {
     if (packet.pos < 0 || packet.pos >= parts_[newest].byte) change_to(newest);
     return;
   }
-  if (!is_sound(packet) || !track.next_ns || goes_on(*track.next_ns, now_ns)) return;
-  if (track.part < newest) {
-    const auto nearer = [&](const Part& a, const Part& b) {
-      return std::abs(now_ns + a.shift_ns - track.end_ns) <
-             std::abs(now_ns + b.shift_ns - track.end_ns);
-    };
-    const auto first = parts_.begin() + static_cast<std::ptrdiff_t>(track.part) + 1;
-    const auto nearest = std::min_element(first, parts_.end(), nearer);
-    change_to(static_cast<std::size_t>(nearest - parts_.begin()));
-    return;
+  // Where the video goes on, times of sound that step are passed on as they are.
+  if (track.part == newest || !is_sound(packet) || goes_on(*track.next_ns, now_ns)) return;
+  const auto nearer = [&](const Part& a, const Part& b) {
+    return std::abs(now_ns + a.shift_ns - track.end_ns) <
+           std::abs(now_ns + b.shift_ns - track.end_ns);
+  };
+  const auto first = parts_.begin() + static_cast<std::ptrdiff_t>(track.part) + 1;
+  const auto nearest = std::min_element(first, parts_.end(), nearer);
+  change_to(static_cast<std::size_t>(nearest - parts_.begin()));
+}
+
+/// Gives sound whose times are damaged those that follow the packet before it. They are damaged
+/// where a later packet comes when it is due: a transport stream has several packets for one time.
+void PacketReader::correct_sound(AVPacket& packet) {
+  if (packet.stream_index == video_ || !is_sound(packet) || !has_time(packet)) return;
+  const auto found = tracks_.find(packet.stream_index);
+  if (found == tracks_.end() || !found->second.next_ns) return;
+  const std::int64_t due_ns = *found->second.next_ns;
+  if (is_near(due_ns, time_of(packet))) return;
+  std::int64_t later_ns = due_ns + duration_of(packet);
+  std::size_t count = 0;
+  for (std::size_t i = 1; count < kMostDamaged && (i < ahead_.size() || fetch_more()); ++i) {
+    if (i == ahead_.size()) break;
+    const AVPacket& later = *ahead_[i];
+    if (later.stream_index != packet.stream_index || !has_time(later)) continue;
+    if (is_near(later_ns, time_of(later))) {
+      packet.pts = packet.dts =
+          av_rescale_q(due_ns, kNanoseconds, input_.streams[packet.stream_index]->time_base);
+      return;
+    }
+    later_ns += duration_of(later);
+    ++count;
   }
-  // The video goes on. A step forward is a silence.
-  const std::int64_t moved_ns = now_ns + parts_[newest].shift_ns;
-  track.shift_ns = moved_ns < track.end_ns - kBack ? track.end_ns - moved_ns : 0;
 }
 
 /// Moves a packet of another stream than the video; returns false for sound that would be heard
 /// while that of the part before it still lasts.
 bool PacketReader::take(AVPacket& packet) {
-  if (packet.pts == AV_NOPTS_VALUE && packet.dts == AV_NOPTS_VALUE) return true;
+  if (!has_time(packet)) return true;
   Track& track = tracks_[packet.stream_index];
   choose_part(track, packet);
   const std::int64_t now_ns = time_of(packet);
-  const std::int64_t duration_ns = nanoseconds(std::max<std::int64_t>(0, packet.duration), packet);
-  const std::int64_t shift_ns = parts_[track.part].shift_ns + track.shift_ns;
+  const std::int64_t duration_ns = duration_of(packet);
+  const std::int64_t shift_ns = parts_[track.part].shift_ns;
   const std::int64_t middle_ns = now_ns + shift_ns + duration_ns / 2;
   if (track.joins && is_sound(packet) && track.next_ns && middle_ns < track.end_ns) return false;
   track.joins = false;
@@ -160,25 +246,35 @@ bool PacketReader::fetch() {
   if (result_ < 0) return false;
   PacketPtr packet = make_packet();
   result_ = av_read_frame(&input_, packet.get());
-  if (result_ < 0) return false;
-  if (packet->stream_index == video_) follow_video(*packet);
-  ahead_bytes_ += static_cast<std::size_t>(packet->size);
-  ahead_.push_back(std::move(packet));
-  return true;
+  if (result_ >= 0) {
+    if (packet->stream_index == video_) videos_.push_back(packet.get());
+    ahead_bytes_ += static_cast<std::size_t>(packet->size);
+    ahead_.push_back(std::move(packet));
+  }
+  follow_videos();
+  return result_ >= 0;
+}
+
+/// Reads ahead while little was.
+bool PacketReader::fetch_more() {
+  return ahead_.size() < kMostAhead && ahead_bytes_ < kMostAheadBytes && fetch();
 }
 
 int PacketReader::read(AVPacket& packet) {
   if (!possible_) return av_read_frame(&input_, &packet);
   while (true) {
     if (ahead_.empty() && !fetch()) return result_;
-    const PacketPtr next = std::move(ahead_.front());
-    while (waits_for_video(*next) && ahead_.size() < kMostAhead && ahead_bytes_ < kMostAheadBytes) {
-      if (!fetch()) break;
+    AVPacket& next = *ahead_.front();
+    while (!videos_.empty() && videos_.front() == &next)
+      fetch();
+    correct_sound(next);
+    while (waits_for_video(next) && fetch_more()) {
     }
+    const PacketPtr first = std::move(ahead_.front());
     ahead_.pop_front();
-    ahead_bytes_ -= static_cast<std::size_t>(next->size);
-    if (next->stream_index == video_ || take(*next)) {
-      av_packet_move_ref(&packet, next.get());
+    ahead_bytes_ -= static_cast<std::size_t>(first->size);
+    if (first->stream_index == video_ || take(*first)) {
+      av_packet_move_ref(&packet, first.get());
       return 0;
     }
   }

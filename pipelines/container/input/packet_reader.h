@@ -45,15 +45,21 @@ class PacketReader {
     std::size_t part = 0;
     std::optional<std::int64_t> next_ns;  ///< end of its last packet, by the file's clock
     std::int64_t end_ns = 0;              ///< the same, moved
-    std::int64_t shift_ns = 0;            ///< of its own, where it alone restarted
     bool joins = false;                   ///< no packet of this part was taken yet
   };
 
   bool fetch();
+  bool fetch_more();
+  void follow_videos();
   [[nodiscard]] std::int64_t nanoseconds(std::int64_t ticks, const AVPacket& packet) const;
   [[nodiscard]] std::int64_t time_of(const AVPacket& packet) const;
+  [[nodiscard]] std::int64_t duration_of(const AVPacket& packet) const;
   void move(AVPacket& packet, std::int64_t shift_ns) const;
   void follow_video(AVPacket& packet);
+  [[nodiscard]] bool is_due(std::int64_t now_ns) const;
+  void correct(AVPacket& packet) const;
+  void correct_sound(AVPacket& packet);
+  void correct_by_other_time(AVPacket& packet) const;
   void begin_part(const AVPacket& packet, std::int64_t now_ns);
   [[nodiscard]] bool is_sound(const AVPacket& packet) const;
   [[nodiscard]] bool waits_for_video(const AVPacket& packet) const;
@@ -66,12 +72,15 @@ class PacketReader {
   const bool possible_;
   std::vector<Part> parts_{Part{}};
   std::map<int, Track> tracks_;
-  std::deque<PacketPtr> ahead_;  // were read; the video's are moved already
+  std::deque<PacketPtr> ahead_;   // were read
+  std::deque<AVPacket*> videos_;  // those of the video among them that are not moved yet
   std::size_t ahead_bytes_ = 0;
   int result_ = 0;                             // of the last read
+  std::int64_t video_last_ns_ = 0;             // time of the last picture, by the file's clock
   std::optional<std::int64_t> video_next_ns_;  // end of the last picture, by the file's clock
   std::int64_t video_end_ns_ = 0;              // end of the latest picture, moved
   std::int64_t picture_ns_ = 0;                // duration of the last picture that had one
+  std::int64_t delay_ns_ = 0;                  // from decoding to presentation of the last picture
   std::vector<std::int64_t> restarts_ns_;
 };
 
