@@ -336,6 +336,13 @@ TEST_F(FileSourceTest, TheContainersAspectRatioCounts) {
   }
 }
 
+TEST_F(FileSourceTest, PixelsOfAWildShapeAreSquare) {
+  testing::internal::CaptureStderr();
+  const std::string path = make("a.mkv", "-vf setsar=3000:max=10000 -c:v ffv1");
+  EXPECT_EQ(make_file_source(path)->open(test::accepts_all).pixel_aspect, (Rational{1, 1}));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("are taken for square"));
+}
+
 TEST_F(FileSourceTest, FieldOrderIsRead) {
   const test::Decoded ours = decode(
       make("fields.mkv", "-c:v mpeg2video -flags +ildct+ilme -top 1 -pix_fmt yuv420p", "320x240"));

@@ -144,9 +144,10 @@ ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
   }
   if (info.video_stream < 0) {
     const std::string streams = list_streams(*input, -1);
-    throw Error(ExitCode::bad_input, path + ": holds no video but " +
-                                         (streams.empty() ? "nothing" : streams) +
-                                         "; give a file with a video stream");
+    throw Error(ExitCode::bad_input,
+                path + ": holds no video" +
+                    (streams.empty() ? ", nor anything else" : " but " + streams) +
+                    "; give a file with a video stream");
   }
   AVStream& video = *input->streams[info.video_stream];
   if (video.codecpar->codec_id == AV_CODEC_ID_NONE || video.codecpar->width <= 0 ||

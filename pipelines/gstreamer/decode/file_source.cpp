@@ -67,6 +67,7 @@ class FileSource final : public Source {
   std::int64_t missing_end_ns() const;
   std::int64_t frame_ns() const;
   std::int64_t tolerance_ns() const;
+  void leave_out_wild_aspect();
   void leave_out_edges();
   std::optional<MatroskaSurvey> survey() const;
   std::uint64_t lost_frames(const std::optional<MatroskaSurvey>& survey) const;
@@ -278,12 +279,24 @@ StreamInfo FileSource::open(const FormatPredicate& accepts) {
   if (rate_known) info_.frame_rate = rate;
   // Decoders read the aspect from the bitstream; the container's takes precedence.
   if (aspect_) info_.pixel_aspect = *aspect_;
+  leave_out_wild_aspect();
   if (feed_) info_.chroma_site = feed_->chroma_site();
   decoded_ = info_.desc;
   tap_->expect(decoded_);
   leave_out_edges();
   peek();
   return info_;
+}
+
+/// Takes pixels for square whose shape can only be damage: containers refuse to write it.
+void FileSource::leave_out_wild_aspect() {
+  constexpr double kMost = 100;  // the widest pixels of real formats are 4:1
+  Rational& aspect = info_.pixel_aspect;
+  const double ratio = aspect.value();
+  if (ratio <= kMost && ratio >= 1 / kMost) return;
+  logger().warn("{}: its pixels are said to be {}:{}; they are taken for square", path_, aspect.num,
+                aspect.den);
+  aspect = {1, 1};
 }
 
 /// Leaves out edges as players do where the container asks for it, so that borders do not count in
