@@ -366,6 +366,16 @@ TEST_F(FileSourceTest, DeepVideoIsRefusedWhereTheFiltersTakeEightBits) {
   EXPECT_THAT(failure.text, HasSubstr("is 10-bit video; the filters take 8 bits"));
 }
 
+TEST_F(FileSourceTest, ColourIsRefusedWhereTheFiltersTakeGrayAlone) {
+  const std::string path = make("a.mp4", "-c:v libx264 -pix_fmt yuv420p");
+  const auto failure = test::failure_of([&] {
+    static_cast<void>(test::decode(
+        *make_file_source(path), [](PixelFormat format) { return format == PixelFormat::gray8; }));
+  });
+  EXPECT_EQ(failure.code, ExitCode::usage);
+  EXPECT_THAT(failure.text, HasSubstr("which the filters do not take, must be gray"));
+}
+
 TEST_F(FileSourceTest, HdrTagsAreRead) {
   for (const char* transfer : {"smpte2084", "arib-std-b67"}) {
     const std::string path = make(std::string(transfer) + ".mp4",

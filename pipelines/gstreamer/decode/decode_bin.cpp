@@ -305,7 +305,8 @@ void DecodeBin::link(GstPad* pad, const GstVideoInfo& native) {
   }
   if (!chosen) {
     throw Error(ExitCode::usage, name_ + ": is " + gst_video_format_to_string(from) +
-                                     " video, which the filters do not take");
+                                     " video, which the filters do not take" +
+                                     (accepts_(PixelFormat::gray8) ? ", must be gray" : ""));
   }
   const bool transparent = GST_VIDEO_FORMAT_INFO_HAS_ALPHA(native.finfo) != FALSE;
   const GstVideoFormat with_plane = transparent ? with_alpha(*chosen) : GST_VIDEO_FORMAT_UNKNOWN;
