@@ -43,8 +43,6 @@ class NotingSource final : public Source {
       estimate_.frames =
           static_cast<std::uint64_t>(*estimate_.media_s * info.frame_rate.value() + 0.5);
     }
-    // The estimate must not copy all sound and subtitles for a few frames.
-    info.container_path.clear();
     return info;
   }
   [[nodiscard]] bool lends_buffers() const override { return source_->lends_buffers(); }

@@ -21,7 +21,9 @@
 namespace equalux::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -431,6 +433,13 @@ TEST_F(Codecs, WhatWebmCannotHoldIsNamedFirst) {
     EXPECT_THAT(other.err, HasSubstr(std::string("--encoder ") + encoder +
                                      " does not fit in webm; use --encoder vp9"));
   }
+  // A batch tells without doing anything.
+  const ProgramResult dry =
+      run({"batch", "in.mkv", "--out", "out", "--dry-run", "--extension", "webm"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(lines_of(dry.out),
+              Contains(AllOf(::testing::StartsWith("fail"),
+                             HasSubstr("stream 1 (audio, aac) does not fit in webm"))));
   EXPECT_THAT(folder_.names(), ::testing::ElementsAre("in.mkv"));
   const ProgramResult without = run({"run", "in.mkv", "-o", "out.webm", "--drop-streams"});
   ASSERT_EQ(without.exit_code, 0) << without.err;
