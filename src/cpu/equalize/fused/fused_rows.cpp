@@ -37,8 +37,22 @@ namespace equalux {
 namespace HWY_NAMESPACE {
 
 #if EQUALUX_HAS_VECTORS
-SaturatingRgbRows saturating_rgb_rows();                  // of fused_saturate_rgb.cpp
-decltype(FusedRows::saturate_yuv) saturating_yuv_rows();  // of fused_saturate_yuv.cpp
+SaturatingRgbRows saturating_rgb_rows();            // of fused_saturate_rgb.cpp
+SaturateYuvRow saturate_420_row;                    // of fused_saturate_420.cpp
+SaturateYuvRow saturate_422_row, saturate_444_row;  // of fused_saturate_422_444.cpp
+
+void saturate_yuv_row(const SaturatedGains& gains, const std::uint64_t* gain48, Sampling sampling,
+                      const YuvWeights& k, Stores stores, const YuvRowIn& in, std::size_t n,
+                      const YuvRowOut& out) {
+  switch (sampling) {
+    case Sampling::s420:
+      return saturate_420_row(gains, gain48, k, stores, in, n, out);
+    case Sampling::s422:
+      return saturate_422_row(gains, gain48, k, stores, in, n, out);
+    default:
+      return saturate_444_row(gains, gain48, k, stores, in, n, out);
+  }
+}
 
 FusedRows target_fused_rows() {
   const SaturatingRgbRows saturate = saturating_rgb_rows();
@@ -55,7 +69,7 @@ FusedRows target_fused_rows() {
           apply_luma,
           apply_yuv,
           saturate.row,
-          saturating_yuv_rows(),
+          saturate_yuv_row,
           flush_stores,
           first_parted,
           saturate.exactly,

@@ -1000,20 +1000,12 @@ void saturate_yuv_rows(const YuvWeights& weights, const SaturatedGains& gains,
   tail.copy_to(advance(out, done, kShared));
 }
 
-void saturate_yuv_row(const SaturatedGains& gains, const std::uint64_t* gain48, Sampling sampling,
-                      const YuvWeights& k, Stores stores, const YuvRowIn& in, std::size_t n,
-                      const YuvRowOut& out) {
+template <std::size_t kRows, bool kShared>
+void saturate_sampling(const SaturatedGains& gains, const std::uint64_t* gain48,
+                       const YuvWeights& k, Stores stores, const YuvRowIn& in, std::size_t n,
+                       const YuvRowOut& out) {
   with_kinds(gains, [&](auto uniform, auto limits) {
-    constexpr bool kUniform = uniform();
-    constexpr bool kLimits = limits();
-    switch (sampling) {
-      case Sampling::s420:
-        return saturate_yuv_rows<2, true, kUniform, kLimits>(k, gains, gain48, stores, in, n, out);
-      case Sampling::s422:
-        return saturate_yuv_rows<1, true, kUniform, kLimits>(k, gains, gain48, stores, in, n, out);
-      default:
-        return saturate_yuv_rows<1, false, kUniform, kLimits>(k, gains, gain48, stores, in, n, out);
-    }
+    saturate_yuv_rows<kRows, kShared, uniform(), limits()>(k, gains, gain48, stores, in, n, out);
   });
 }
 

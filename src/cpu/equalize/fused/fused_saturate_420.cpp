@@ -1,5 +1,5 @@
-// Loops of fused_rows.h for the saturation of YCbCr. A file of its own, to compile beside the
-// others.
+// Loops of fused_rows.h for the saturation of YCbCr of 4:2:0. A file of its own, to compile
+// beside the others.
 #define EQUALUX_USES_VBMI
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "src/equalize/tone/tone_curve.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_saturate_yuv.cpp"
+#define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_saturate_420.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 
@@ -33,8 +33,10 @@ HWY_BEFORE_NAMESPACE();
 namespace equalux {
 namespace HWY_NAMESPACE {
 
-decltype(FusedRows::saturate_yuv) saturating_yuv_rows() {
-  return saturate_yuv_row;
+void saturate_420_row(const SaturatedGains& gains, const std::uint64_t* gain48,
+                      const YuvWeights& k, Stores stores, const YuvRowIn& in, std::size_t n,
+                      const YuvRowOut& out) {
+  saturate_sampling<2, true>(gains, gain48, k, stores, in, n, out);
 }
 
 }  // namespace HWY_NAMESPACE
