@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -98,6 +99,33 @@ TEST_F(PacketReaderTest, PartsFollowEachOther) {
     input->streams[1 - filtered_stream(*input)]->discard = AVDISCARD_ALL;
     EXPECT_EQ(read_all(*input).decoded, both.decoded);
   }
+}
+
+/// Parts whose sound ends before or after their pictures: it begins with the pictures of each part
+/// all the same, as soon as that of the part before it is over.
+TEST_F(PacketReaderTest, SoundOfAnyLengthStaysInStep) {
+  const std::string codecs = "-c:v libx264 -preset ultrafast -c:a aac ";
+  const std::string brief = make("brief.ts", codecs + "-af atrim=end=0.8");
+  const std::string lasting = make("lasting.ts", codecs + "-af apad=whole_dur=2.9");
+  const std::string usual = make("usual.ts", codecs);
+  const std::vector<std::string> parts{brief, usual, brief, lasting, usual, usual};
+  std::string joined = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    std::filesystem::rename(join(joined, parts[i]), folder_ / "whole.ts");
+    joined = folder_ / "whole.ts";
+  }
+  const Reading all = read(joined);
+  ASSERT_EQ(all.pictures.size(), 50 * parts.size());
+  std::vector<std::int64_t> expected;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Reading part = read(parts[i]);
+    const std::int64_t shift = all.decoded[50 * i] - part.decoded.front();
+    for (const std::int64_t time : part.sound) {
+      const bool overlaps = !expected.empty() && time + shift < expected.back() + 1920 / 2;
+      if (!overlaps) expected.push_back(time + shift);
+    }
+  }
+  EXPECT_EQ(all.sound, expected);
 }
 
 TEST_F(PacketReaderTest, AFullCounterIsNoRestart) {

@@ -15,6 +15,8 @@ constexpr std::int64_t kForward = 60'000'000'000;  // ns
 constexpr std::int64_t kApart = 1'000'000'000;  // ns
 /// Packets of sound in a row whose times may be damaged.
 constexpr std::size_t kMostDamaged = 50;
+/// Pictures within which the video restarts after the sound did.
+constexpr std::size_t kMostPictures = 60;
 /// Packets that may be read while a stream waits for the video.
 constexpr std::size_t kMostAhead = 5'000;
 constexpr std::size_t kMostAheadBytes = std::size_t{16} << 20;
@@ -82,12 +84,14 @@ void PacketReader::begin_part(const AVPacket& packet, std::int64_t now_ns) {
       return;
     }
   }
-  // Both are needed: the other part may reorder pictures less, and some pictures of MPEG-2 have no
-  // presentation time.
   const std::int64_t decoded_ns = *video_next_ns_ + part.shift_ns - now_ns;
-  const std::int64_t shown_ns =
+  part.shift_ns =
       packet.pts == AV_NOPTS_VALUE ? decoded_ns : video_end_ns_ - nanoseconds(packet.pts, packet);
-  part.shift_ns = std::max(decoded_ns, shown_ns);
+  // Some pictures of MPEG-2 have no presentation time, which follows from decoding times.
+  const AVCodecID codec = stream.codecpar->codec_id;
+  if (codec == AV_CODEC_ID_MPEG1VIDEO || codec == AV_CODEC_ID_MPEG2VIDEO) {
+    part.shift_ns = std::max(part.shift_ns, decoded_ns);
+  }
   parts_.push_back(part);
   restarts_ns_.push_back(video_end_ns_);
 }
@@ -107,14 +111,15 @@ void PacketReader::correct(AVPacket& packet) const {
 }
 
 /// Corrects one of a picture's two times where the other shows that it is damaged: nothing is shown
-/// before it is decoded, nor long after.
+/// before it is decoded, nor long after. Behind a restart libavformat may count decoding times of
+/// its own on, so that those are damaged.
 void PacketReader::correct_by_other_time(AVPacket& packet) const {
   if (packet.pts == AV_NOPTS_VALUE || packet.dts == AV_NOPTS_VALUE) return;
   const std::int64_t pts_ns = nanoseconds(packet.pts, packet);
   const std::int64_t dts_ns = nanoseconds(packet.dts, packet);
   if (goes_on(dts_ns, pts_ns)) return;
   const AVRational base = input_.streams[video_]->time_base;
-  if (video_next_ns_ && is_due(dts_ns)) {
+  if (pts_ns > dts_ns && video_next_ns_ && is_due(dts_ns)) {
     packet.pts = packet.dts + av_rescale_q(delay_ns_, kNanoseconds, base);
   } else {
     packet.dts = packet.pts - av_rescale_q(delay_ns_, kNanoseconds, base);
@@ -131,7 +136,8 @@ void PacketReader::follow_videos() {
     correct_by_other_time(packet);
     if (has_time(packet) && video_next_ns_ && !is_due(time_of(packet))) {
       if (videos_.size() == 1 && !is_last) return;
-      const AVPacket* next = videos_.size() > 1 ? videos_[1] : nullptr;
+      AVPacket* next = videos_.size() > 1 ? videos_[1] : nullptr;
+      if (next != nullptr) correct_by_other_time(*next);
       if (next != nullptr && has_time(*next) && is_due(time_of(*next))) {
         correct(packet);
       }
@@ -178,26 +184,21 @@ bool PacketReader::is_by_place(const Track& track, const AVPacket& packet) const
          *track.next_ns < newest.before_ns - kApart;
 }
 
+/// Changes to the part that a packet belongs to, which is a later one where sound steps, or where
+/// its place says so. Where the video goes on, times that step are passed on as they are.
 void PacketReader::choose_part(Track& track, const AVPacket& packet) const {
-  const std::int64_t now_ns = time_of(packet);
   const std::size_t newest = parts_.size() - 1;
-  const auto change_to = [&](std::size_t part) {
-    track.part = part;
-    track.joins = true;
-  };
-  if (track.part < newest && is_by_place(track, packet)) {
-    if (packet.pos < 0 || packet.pos >= parts_[newest].byte) change_to(newest);
-    return;
-  }
-  // Where the video goes on, times of sound that step are passed on as they are.
-  if (track.part == newest || !is_sound(packet) || goes_on(*track.next_ns, now_ns)) return;
-  const auto nearer = [&](const Part& a, const Part& b) {
-    return std::abs(now_ns + a.shift_ns - track.end_ns) <
-           std::abs(now_ns + b.shift_ns - track.end_ns);
-  };
-  const auto first = parts_.begin() + static_cast<std::ptrdiff_t>(track.part) + 1;
-  const auto nearest = std::min_element(first, parts_.end(), nearer);
-  change_to(static_cast<std::size_t>(nearest - parts_.begin()));
+  if (track.part == newest) return;
+  const bool steps = is_sound(packet) && track.next_ns && !goes_on(*track.next_ns, time_of(packet));
+  if (!steps && !is_by_place(track, packet)) return;
+  // Of several packets for one time, only the first has a place.
+  const std::int64_t place = packet.pos >= 0 ? packet.pos : track.place;
+  std::size_t part = steps ? track.part + 1 : track.part;
+  while (part < newest && place >= parts_[part + 1].byte)
+    ++part;
+  if (part == track.part) return;
+  track.part = part;
+  track.joins = true;
 }
 
 /// Gives sound whose times are damaged those that follow the packet before it. They are damaged
@@ -230,13 +231,15 @@ bool PacketReader::take(AVPacket& packet) {
   if (!has_time(packet)) return true;
   Track& track = tracks_[packet.stream_index];
   choose_part(track, packet);
+  if (packet.pos >= 0) track.place = packet.pos;
   const std::int64_t now_ns = time_of(packet);
   const std::int64_t duration_ns = duration_of(packet);
   const std::int64_t shift_ns = parts_[track.part].shift_ns;
   const std::int64_t middle_ns = now_ns + shift_ns + duration_ns / 2;
-  if (track.joins && is_sound(packet) && track.next_ns && middle_ns < track.end_ns) return false;
-  track.joins = false;
+  const bool overlaps = track.next_ns.has_value() && middle_ns < track.end_ns;
   track.next_ns = now_ns + duration_ns;
+  if (track.joins && is_sound(packet) && overlaps) return false;
+  track.joins = false;
   track.end_ns = *track.next_ns + shift_ns;
   move(packet, shift_ns);
   return true;
@@ -247,7 +250,10 @@ bool PacketReader::fetch() {
   PacketPtr packet = make_packet();
   result_ = av_read_frame(&input_, packet.get());
   if (result_ >= 0) {
-    if (packet->stream_index == video_) videos_.push_back(packet.get());
+    if (packet->stream_index == video_) {
+      videos_.push_back(packet.get());
+      ++pictures_ahead_;
+    }
     ahead_bytes_ += static_cast<std::size_t>(packet->size);
     ahead_.push_back(std::move(packet));
   }
@@ -268,11 +274,12 @@ int PacketReader::read(AVPacket& packet) {
     while (!videos_.empty() && videos_.front() == &next)
       fetch();
     correct_sound(next);
-    while (waits_for_video(next) && fetch_more()) {
+    while (waits_for_video(next) && pictures_ahead_ < kMostPictures && fetch_more()) {
     }
     const PacketPtr first = std::move(ahead_.front());
     ahead_.pop_front();
     ahead_bytes_ -= static_cast<std::size_t>(first->size);
+    if (first->stream_index == video_) --pictures_ahead_;
     if (first->stream_index == video_ || take(*first)) {
       av_packet_move_ref(&packet, first.get());
       return 0;

@@ -43,6 +43,7 @@ class PacketReader {
   /// A stream other than the video.
   struct Track {
     std::size_t part = 0;
+    std::int64_t place = -1;              ///< of its last packet that has one, in the file
     std::optional<std::int64_t> next_ns;  ///< end of its last packet, by the file's clock
     std::int64_t end_ns = 0;              ///< the same, moved
     bool joins = false;                   ///< no packet of this part was taken yet
@@ -75,6 +76,7 @@ class PacketReader {
   std::deque<PacketPtr> ahead_;   // were read
   std::deque<AVPacket*> videos_;  // those of the video among them that are not moved yet
   std::size_t ahead_bytes_ = 0;
+  std::size_t pictures_ahead_ = 0;
   int result_ = 0;                             // of the last read
   std::int64_t video_last_ns_ = 0;             // time of the last picture, by the file's clock
   std::optional<std::int64_t> video_next_ns_;  // end of the last picture, by the file's clock
