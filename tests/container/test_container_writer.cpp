@@ -263,6 +263,20 @@ TEST_F(ContainerWriterTest, TheTimecodeOfMxfIsKept) {
   }
 }
 
+TEST_F(ContainerWriterTest, TheNavigationOfDvdsIsNotMissed) {
+  const std::string in = folder_ / "in.vob";
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=720x576:r=25:d=0.4 -f lavfi -i sine=d=0.4:r=48000 -target pal-dvd '" +
+      in + "'");
+  ASSERT_EQ(streams_of(in).at(0)["codec_name"], "dvd_nav_packet");
+  for (const char* name : {"out.mkv", "out.mp4"}) {
+    testing::internal::CaptureStderr();
+    test::remux(in, folder_ / name);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << name;
+    EXPECT_EQ(streams_of(folder_ / name).size(), 2U) << name;
+  }
+}
+
 TEST_F(ContainerWriterTest, VariableFrameRateKeepsEveryStamp) {
   const std::string in = folder_ / "in.mp4";
   test::make_variable_rate_mp4(in);

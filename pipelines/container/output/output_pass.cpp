@@ -225,6 +225,7 @@ void OutputPass::add_streams() {
         add_copied_stream(muxer_.context(), spec_.plan.kind, in);
         break;
       case StreamRole::remade:
+      case StreamRole::of_container:
       case StreamRole::dropped:
         break;
     }

@@ -55,6 +55,11 @@ bool is_timecode(const AVStream& stream) {
          stream.codecpar->codec_tag == MKTAG('t', 'm', 'c', 'd');
 }
 
+/// Returns true for the navigation of a DVD, which names places in the file and on the disc.
+bool is_navigation(const AVStream& stream) {
+  return stream.codecpar->codec_id == AV_CODEC_ID_DVD_NAV;
+}
+
 /// Keeps the input's codec tag where the output's format knows it for the codec.
 void choose_tag(const AVOutputFormat& format, AVCodecParameters& codec) {
   unsigned any = 0;
@@ -124,6 +129,7 @@ bool holds(const AVStream& in, ContainerKind kind) {
 StreamRole role_of(const AVFormatContext& input, const AVStream& stream, ContainerKind kind) {
   if (stream.index == filtered_stream(input)) return StreamRole::filtered;
   if (is_chapter_text(input, stream) || is_timecode(stream)) return StreamRole::remade;
+  if (is_navigation(stream)) return StreamRole::of_container;
   if (!holds(stream, kind)) return StreamRole::dropped;
   if (is_attached_picture(stream)) {
     return is_iso(kind) ? StreamRole::cover : StreamRole::attachment;

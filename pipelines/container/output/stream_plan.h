@@ -23,11 +23,12 @@ enum class ContainerKind : std::uint8_t { mp4, mov, matroska, webm };
 
 /// Way of a stream from the input to the output.
 enum class StreamRole : std::uint8_t {
-  filtered,    ///< replaced by the encoder's packets
-  copied,      ///< packet by packet
-  cover,       ///< one picture, in the head
-  attachment,  ///< a file in the head (fonts; cover art in Matroska)
-  remade,      ///< chapter text and timecode tracks, which the muxer makes from the tags
+  filtered,      ///< replaced by the encoder's packets
+  copied,        ///< packet by packet
+  cover,         ///< one picture, in the head
+  attachment,    ///< a file in the head (fonts; cover art in Matroska)
+  remade,        ///< chapter text and timecode tracks, which the muxer makes from the tags
+  of_container,  ///< means nothing outside of the input: navigation of DVDs
   dropped,
 };
 
