@@ -431,7 +431,7 @@ void FileSource::tell_restarts() {
     text += fmt::format("{}{:.2f} s", i == 0 ? "" : ", ",
                         static_cast<double>(times[i] + info_.container_part.shift_ns) / 1e9);
   }
-  if (times.size() > kMost) text += fmt::format(" and {} times more", times.size() - kMost);
+  if (times.size() > kMost) text += " and " + counted(times.size() - kMost, "time") + " more";
   logger().warn("{}: its clock restarts at {}; each part follows the one before it", path_, text);
 }
 

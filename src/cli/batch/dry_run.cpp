@@ -163,8 +163,8 @@ ExitCode dry_run(const BatchOptions& options, const BatchPlan& plan,
               amount_text(sum.bytes).c_str(),
               amount_text(std::max(0.0, free_bytes(options.out))).c_str());
   if (sum.unknown > 0) {
-    std::printf("not in these sums: %zu files that do not say how many frames they hold\n",
-                sum.unknown);
+    std::printf("not in these sums: %s without a number of frames\n",
+                counted(sum.unknown, "file").c_str());
   }
   if (const double free = free_bytes(options.out); free >= 0 && sum.bytes > free) {
     std::fprintf(stderr, "equalux: the results will not fit, %s is short by %s\n",
