@@ -19,6 +19,7 @@
 #include "python/result_memory.h"
 #include "src/common/cuda_memory.h"
 #include "src/common/log.h"
+#include "src/cpu/common/parallel.h"
 #include "src/host/host_filter.h"
 #include "src/options/option_values.h"
 #include "src/quality/clip_meter.h"

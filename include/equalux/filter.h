@@ -136,11 +136,11 @@ EQUALUX_EXPORT std::vector<ImageDesc> configure_chain(
 
 /// Options of the CPU backend.
 struct CpuOptions {
-  int threads = 0;  ///< threads; 0 = one for each core
+  int threads = 0;  ///< threads, 0 to 1024; 0 = one for each core
 };
 
-/// Makes the equalization filter on the CPU. Throws Error(usage) where params are invalid or need a
-/// GPU.
+/// Makes the equalization filter on the CPU. Throws Error(usage) where params or threads are
+/// invalid, or params need a GPU.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const EqualizeParams& params, const CpuOptions& options = {});
 

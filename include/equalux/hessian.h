@@ -51,8 +51,8 @@ inline constexpr int kMaxScales = 8;
 
 /// Parameters of `eigenvalues`, whose result is a frame of format grayf32x2: lambda1 and lambda2.
 struct HessianParams {
-  double sigma = 2;     ///< pixels, 0.5 to 16; not read by sobel_laplacian
-  double truncate = 4;  ///< radius in sigmas, 1 to 8; not read by sobel_laplacian
+  double sigma = 2;     ///< pixels, 0.5 to 16; sobel_laplacian takes only this
+  double truncate = 4;  ///< radius in sigmas, 1 to 8; sobel_laplacian takes only this
   HessianDerivative derivative = HessianDerivative::gaussian;
   HessianChannel channel = HessianChannel::luma;
 
@@ -114,8 +114,8 @@ enum class ShapesOutput : std::uint8_t {
 /// |lambda2| below `threshold`: no class. Otherwise a blob where lambda1 / lambda2 >= blob_ratio, a
 /// line where |lambda1 / lambda2| <= line_ratio, no class in between; dark where lambda2 > 0.
 struct ShapesParams {
-  double sigma = 3;     ///< pixels, 1 to 16; not read by sobel_laplacian
-  double truncate = 4;  ///< radius in sigmas, 1 to 8; not read by sobel_laplacian
+  double sigma = 3;     ///< pixels, 1 to 16; sobel_laplacian takes only this
+  double truncate = 4;  ///< radius in sigmas, 1 to 8; sobel_laplacian takes only this
   HessianDerivative derivative = HessianDerivative::gaussian;
   HessianChannel channel = HessianChannel::luma;
   double threshold = 8;     ///< in levels, above 0 to 1000

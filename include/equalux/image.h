@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <equalux/export.h>
 
@@ -236,6 +237,14 @@ class EQUALUX_EXPORT Image {
   /// Allocates. Throws Error(usage) for an invalid desc, std::bad_alloc where memory is short.
   explicit Image(const ImageDesc& desc);
   Image(const ImageDesc& desc, const ImageMemory& memory);
+  /// Leaves `other` as one made without a desc.
+  Image(Image&& other) noexcept
+      : memory_(std::move(other.memory_)), view_(std::exchange(other.view_, {})) {}
+  Image& operator=(Image&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    view_ = std::exchange(other.view_, {});
+    return *this;
+  }
 
   [[nodiscard]] const ImageDesc& desc() const { return view_.desc; }
   [[nodiscard]] ImageView view() { return view_; }

@@ -9,12 +9,12 @@
 
 #include <equalux/device.h>
 
+#include "src/cpu/common/parallel.h"
 #include "src/options/option_values.h"
 
 namespace equalux {
 namespace {
 
-constexpr int kMostThreads = 1024;
 /// Limit of timestamps in nanoseconds, 126 years, so that differences do not overflow.
 constexpr std::int64_t kFurthestPts = 4'000'000'000'000'000'000;
 
@@ -31,12 +31,6 @@ void check_rows(const ImageView& out) {
 }
 
 }  // namespace
-
-void check_threads(int threads) {
-  if (threads >= 0 && threads <= kMostThreads) return;
-  throw_usage("threads is " + std::to_string(threads) + ", must be 0 to " +
-              std::to_string(kMostThreads));
-}
 
 FilterChain HostFilter::make(const std::vector<FilterSpec>& specs, HostOptions& options) {
   if (specs.empty()) throw_usage("there is no filter, must be one or more");

@@ -23,9 +23,6 @@ struct HostOptions {
   double rate = 30;
 };
 
-/// Throws Error(usage) for a number of threads that HostFilter does not take.
-void check_threads(int threads);
-
 /// Chain of filters from specs. One thread at a time. Leaves the CUDA context of its callers'
 /// threads current.
 class HostFilter {

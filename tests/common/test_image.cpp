@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <equalux/error.h>
 #include <equalux/image.h>
 #include <gtest/gtest.h>
@@ -64,6 +66,21 @@ TEST(Image, RowsAreAlignedAndPlanesDoNotOverlap) {
       end = view.row(p, plane_rows(view.desc, p) - 1) + row_bytes(view.desc, p);
     }
   }
+}
+
+TEST(Image, OneThatWasMovedFromHasNoFrame) {
+  Image from({PixelFormat::nv12, 32, 8});
+  const std::uint8_t* const memory = from.view().data[0];
+  Image to(std::move(from));
+  EXPECT_TRUE(from.empty());
+  EXPECT_EQ(from.desc(), ImageDesc());
+  EXPECT_EQ(from.view().data[0], nullptr);
+  EXPECT_EQ(to.view().data[0], memory);
+  from = std::move(to);
+  EXPECT_TRUE(to.empty());
+  EXPECT_EQ(to.desc(), ImageDesc());
+  EXPECT_EQ(from.view().data[0], memory);
+  EXPECT_EQ(from.desc(), (ImageDesc{PixelFormat::nv12, 32, 8}));
 }
 
 TEST(CopyImage, CopiesSamplesBetweenAnyStrides) {

@@ -1,8 +1,10 @@
 #include <atomic>
 #include <fstream>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+#include <equalux/error.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -69,6 +71,19 @@ TEST(RowExecutor, MoreThreadsThanCoresSayNothing) {
   executor.for_rows(100, [&](int begin, int end, int) { rows += end - begin; });
   EXPECT_EQ(rows, 100);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(RowExecutor, RefusesNumbersThatNoMachineHas) {
+  EXPECT_NO_THROW(check_threads(1024));
+  for (const int threads : {-1, 1025, 1000000}) {
+    try {
+      RowExecutor executor(threads);
+      ADD_FAILURE() << threads;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      EXPECT_EQ(error.what(), "threads is " + std::to_string(threads) + ", must be 0 to 1024");
+    }
+  }
 }
 
 TEST(RowExecutor, ZeroMeansAllCores) {

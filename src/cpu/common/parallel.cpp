@@ -7,10 +7,12 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <equalux/error.h>
 #include <sched.h>
 
 #if !defined(EQUALUX_PLAIN_THREADS)
@@ -21,6 +23,13 @@
 #endif
 
 namespace equalux {
+
+void check_threads(int threads) {
+  constexpr int kMost = 1024;
+  if (threads >= 0 && threads <= kMost) return;
+  throw Error(ExitCode::usage,
+              "threads is " + std::to_string(threads) + ", must be 0 to " + std::to_string(kMost));
+}
 
 int available_cores() {
   cpu_set_t set;
@@ -151,7 +160,9 @@ struct RowExecutor::Impl {
 
 #endif
 
-RowExecutor::RowExecutor(int threads) : threads_(threads > 0 ? threads : available_cores()) {
+RowExecutor::RowExecutor(int threads) {
+  check_threads(threads);
+  threads_ = threads > 0 ? threads : available_cores();
   if (threads_ > 1) impl_ = std::make_unique<Impl>(threads_);
 }
 

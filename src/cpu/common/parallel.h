@@ -14,7 +14,7 @@ using RowsBody = FunctionRef<void(int begin, int end, int slot)>;
 /// Fixed number of threads. One call of for_rows() at a time.
 class RowExecutor {
  public:
-  /// Starts with so many threads; 0 = one for each core.
+  /// Starts with so many threads; 0 = one for each core. Throws as check_threads().
   explicit RowExecutor(int threads);
   ~RowExecutor();
 
@@ -28,6 +28,9 @@ class RowExecutor {
   int threads_;
   std::unique_ptr<Impl> impl_;  // null for one thread
 };
+
+/// Throws Error(usage) unless `threads` is 0 to 1024.
+void check_threads(int threads);
 
 /// Returns the number of cores that this process may run on, at least 1.
 [[nodiscard]] int available_cores();
