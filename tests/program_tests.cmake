@@ -197,12 +197,13 @@ if(EQUALUX_HAVE_GSTREAMER)
   if(EQUALUX_HAVE_GSTREAMER_CUDA)
     equalux_tests(test_cuda_plugin plugin LABELS gpu
       LIBRARIES equalux_gst_elements equalux_device_support PkgConfig::GSTREAMER_CUDA
-      STEMS cuda_gst_plugin cuda_gst_memory)
+      STEMS cuda_gst_plugin cuda_gst_memory ALONE CudaGstMemory.StartingAndStoppingLosesNoDeviceMemory)
     target_compile_definitions(test_cuda_plugin PRIVATE GST_USE_UNSTABLE_API)
     # The plugin finds a function of newer versions of GStreamer in the test.
     set_target_properties(test_cuda_plugin PROPERTIES ENABLE_EXPORTS ON)
     equalux_tests(test_cuda_file_source gstreamer LABELS gpu
-      LIBRARIES equalux_device_support equalux_gstreamer STEMS cuda_file_source)
+      LIBRARIES equalux_device_support equalux_gstreamer STEMS cuda_file_source
+      ALONE CudaFileSource.ComesAndGoesWithoutKeepingMemory)
     target_compile_definitions(test_cuda_file_source PRIVATE
       EQUALUX_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   endif()
