@@ -109,7 +109,7 @@ says '| `hqdn3d` | - |'
 says '0 cells; a peer is ahead in 0'
 
 touch "$folder/bin/equalux.knows"
-compare 1 denoise
+compare 1 --clips film,street denoise
 says '| equalux | 45.12 |'
 says '| `hqdn3d` | **48.13, ahead** |'
 says '| `atadenoise` | 42.11 |'
@@ -119,7 +119,7 @@ says '| `hqdn3d` | 0.50 |'
 says "Against noise, a frame's time on one thread, AVX2"
 says "film: \`hqdn3d\` 48.13, equalux 45.12 dB"
 grep -q 'fftdnoiz=sigma=3:prev' <<<"$said" && { echo 'a slow peer ran unasked'; exit 1; }
-compare 1 --slow denoise
+compare 1 --slow --clips film denoise
 says '| `fftdnoiz=sigma=3:prev=1:next=1` | 42.11 |'
 
 # Clips that are named, in place of the usual ones.
