@@ -1,5 +1,7 @@
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include <equalux/error.h>
@@ -45,6 +47,41 @@ std::string refusal(const ContainerWriterOptions& options, const std::string& co
     return error.what();
   }
   return "accepted";
+}
+
+/// Writes a mov with video, sound and a track of metadata as phones record it: a second sound track
+/// whose kind is renamed in the head.
+void write_phone_clip(const std::string& path) {
+  test::ffmpeg(
+      "-f lavfi -i testsrc=s=64x48:r=25:d=0.4 -f lavfi -i sine=d=0.4 -f lavfi -i sine=d=0.4 -map 0 "
+      "-map 1 -map 2 -c:v libx264 -c:a aac -f mov '" +
+      path + "'");
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t track = bytes.rfind("trak");
+  const auto rename = [&](const char* within, const char* from, const char* to) {
+    const std::size_t at = bytes.find(from, bytes.find(within, track));
+    ASSERT_NE(at, std::string::npos);
+    bytes.replace(at, 4, to);
+  };
+  rename("hdlr", "soun", "meta");
+  rename("minf", "smhd", "gmhd");
+  rename("stsd", "mp4a", "mebx");
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+TEST_F(ContainerFailures, DataThatNothingHoldsIsLeftOutAndTold) {
+  const std::string in = folder_ / "in.mov";
+  write_phone_clip(in);
+  for (const char* name : {"out.mp4", "out.mov", "out.mkv"}) {
+    const auto writer = make_container_writer({folder_ / name, in, false});
+    writer->check("h264");
+    EXPECT_THAT(writer->dropped_streams(), ElementsAre("stream 2 (data, unknown)")) << name;
+  }
+  // Other streams are refused as ever, and the advice does not mind the data.
+  EXPECT_THAT(refusal({folder_ / "out.webm", in, false}, "vp9", ExitCode::usage),
+              AllOf(HasSubstr("stream 1 (audio, aac) does not fit in webm"),
+                    HasSubstr("use .mkv, or --drop-streams")));
 }
 
 TEST_F(ContainerFailures, RefusesWhatTheContainerCannotHold) {

@@ -1,5 +1,6 @@
 #include "pipelines/container/output/stream_plan.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>
@@ -138,6 +139,14 @@ StreamRole role_of(const AVFormatContext& input, const AVStream& stream, Contain
                                                                 : StreamRole::copied;
 }
 
+/// Returns true for data that no container here holds: refusing it would leave its owner no choice.
+/// Phones and cameras record such tracks.
+bool fits_nowhere(const AVStream& stream) {
+  return stream.codecpar->codec_type == AVMEDIA_TYPE_DATA &&
+         std::none_of(kKinds.begin(), kKinds.end(),
+                      [&](ContainerKind kind) { return holds(stream, kind); });
+}
+
 std::string name_of(const AVStream& stream) {
   return "stream " + std::to_string(stream.index) + " (" +
          (is_attached_picture(stream) ? "cover picture" : kind_name(stream)) + ", " +
@@ -152,7 +161,8 @@ std::string advice(const AVFormatContext& input, const AVStream& unfit, Containe
     if (other == kind) continue;
     bool all = true;
     for (unsigned i = 0; i < input.nb_streams && all; ++i) {
-      all = role_of(input, *input.streams[i], other) != StreamRole::dropped;
+      const AVStream& stream = *input.streams[i];
+      all = role_of(input, stream, other) != StreamRole::dropped || fits_nowhere(stream);
     }
     if (all) return std::string("; use ") + extension_of(other) + ", or --drop-streams";
     if (holds_this == nullptr && holds(unfit, other)) holds_this = extension_of(other);
@@ -221,7 +231,7 @@ StreamPlan plan_streams(const AVFormatContext& input, ContainerKind kind, bool d
       plan.dropped.push_back("the stereo layout of " + name_of(stream));
     }
     if (plan.roles.back() != StreamRole::dropped) continue;
-    if (!drop_streams) {
+    if (!drop_streams && !fits_nowhere(stream)) {
       throw Error(ExitCode::usage, name_of(stream) + " does not fit in " +
                                        (extension_of(kind) + 1) + advice(input, stream, kind));
     }

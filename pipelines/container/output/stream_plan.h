@@ -40,7 +40,7 @@ struct StreamPlan {
 
 /// Plans the streams of `input`. Throws Error(usage) that names the first stream which the
 /// container cannot hold, and a container that can; with `drop_streams` it leaves such streams out
-/// instead.
+/// instead. Data that no container here holds is left out in any case.
 [[nodiscard]] StreamPlan plan_streams(const AVFormatContext& input, ContainerKind kind,
                                       bool drop_streams);
 
