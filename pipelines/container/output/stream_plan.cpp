@@ -20,7 +20,7 @@ extern "C" {
 namespace equalux {
 namespace {
 
-/// Containers that an error message suggests, in this order.
+/// Containers that an error message suggests, in this order. What webm holds, Matroska holds, too.
 constexpr std::array<ContainerKind, 3> kKinds{ContainerKind::matroska, ContainerKind::mp4,
                                               ContainerKind::mov};
 
