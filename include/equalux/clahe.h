@@ -62,7 +62,7 @@ EQUALUX_EXPORT void set_option(ClaheParams& params, std::string_view key, std::s
                                                      std::string_view key);
 
 /// Makes the filter on the CPU. It takes gray, packed RGB and YCbCr of any depth and works in
-/// place. Throws Error(usage) where params are invalid.
+/// place. Throws Error(usage) where params or threads are invalid.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const ClaheParams& params, const CpuOptions& options = {});
 /// Makes the filter on a GPU; results are the same bytes as on the CPU. Throws Error(usage) where

@@ -41,12 +41,14 @@ struct ConvolveParams {
   /// "box-blur", "gaussian-blur", "edge", "emboss-horizontal", "emboss-vertical", "sharpen",
   /// "identity" (all 3 x 3), "gaussian" or "box" (of any odd size), or "custom".
   std::string kernel = "gaussian-blur";
-  std::vector<std::string> weights;  ///< custom: size · size decimals, row by row, kept exactly
-  std::string divisor = "1";         ///< custom: a decimal above 0 that all weights are divided by
-  std::string offset;   ///< in levels, a decimal; empty = the offset of the named kernel
-  int size = 0;         ///< gaussian, box: odd, 3 to 31; 0 = chosen by sigma, else 3
-  double sigma = 0;     ///< gaussian: 0.01 to 1000 pixels; 0 = 0.3 · ((size - 1) / 2 - 1) + 0.8
-  double truncate = 4;  ///< gaussian: where size is 0, radius = int(truncate · sigma + 0.5)
+  /// custom: n · n decimals, row by row, kept exactly; n is odd and at most kMaxCustomKernel.
+  std::vector<std::string> weights;
+  std::string divisor = "1";  ///< custom: a decimal above 0 that all weights are divided by
+  std::string offset;         ///< in levels, a decimal; empty = the offset of the named kernel
+  int size = 0;               ///< gaussian, box: odd, 3 to 31; 0 = chosen by sigma, else 3
+  double sigma = 0;  ///< gaussian: 0.01 to 1000 pixels; 0 = 0.3 · ((size - 1) / 2 - 1) + 0.8
+  /// gaussian: above 0 to 100; where size is 0, radius = int(truncate · sigma + 0.5).
+  double truncate = 4;
   Border border = Border::replicate;
   int border_value = 0;  ///< level, 0 to 255, where border is constant
   ConvolveMode mode = ConvolveMode::production;
@@ -84,7 +86,7 @@ EQUALUX_EXPORT void set_option(ConvolveParams& params, std::string_view key,
 
 /// Makes the filter on the CPU. It takes gray8, packed RGB of 8 bits (a fourth byte is copied) and
 /// planar YCbCr of 8 bits (luma is convolved, chroma copied), and never works in place. Throws
-/// Error(usage) where params are invalid or need a GPU.
+/// Error(usage) where params or threads are invalid, or params need a GPU.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const ConvolveParams& params, const CpuOptions& options = {});
 /// Makes the filter on a GPU; results are the same bytes as on the CPU. Throws Error(usage) where

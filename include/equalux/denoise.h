@@ -49,7 +49,8 @@ EQUALUX_EXPORT void set_option(DenoiseParams& params, std::string_view key, std:
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const DenoiseParams& params,
                                                      std::string_view key);
 
-/// Makes the filter on the CPU. It works in place. Throws Error(usage) where params are invalid.
+/// Makes the filter on the CPU. It works in place. Throws Error(usage) where params or threads are
+/// invalid.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const DenoiseParams& params, const CpuOptions& options = {});
 /// Makes the filter on a GPU; results are the same bytes as on the CPU. It works in place. Throws

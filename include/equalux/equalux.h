@@ -61,7 +61,7 @@ typedef enum equalux_backend {
 /// Backend on which filters run. Start from {0}, the CPU with all its cores.
 typedef struct equalux_options {
   int32_t backend;  ///< an equalux_backend
-  int32_t threads;  ///< threads of the CPU backend; 0 = one for each core
+  int32_t threads;  ///< threads of the CPU backend, 0 to 1024; 0 = one for each core
   int32_t device;   ///< CUDA's ordinal; -1 = the device with most free memory
 } equalux_options;
 
@@ -121,9 +121,10 @@ EQUALUX_EXPORT equalux_status equalux_filter_frame(equalux_filter* filter, const
                                                    const equalux_planes* out,
                                                    const equalux_moment* moment);
 
-/// Changes an option for the frames to come. `index` is the number of the spec, from 0. Returns
-/// EQUALUX_USAGE for an unknown key, for a wrong value, and where the change would need another
-/// format of results; the filter is then unchanged.
+/// Changes an option for the frames to come. `index` is the number of the spec, from 0. An empty
+/// `value` unsets an option that may be unset. Returns EQUALUX_USAGE for an unknown key, for a
+/// wrong value, and where the change would need another format of results; the filter is then
+/// unchanged.
 EQUALUX_EXPORT equalux_status equalux_filter_update(equalux_filter* filter, size_t index,
                                                     const char* key, const char* value);
 
@@ -145,9 +146,9 @@ EQUALUX_EXPORT void equalux_text_free(char* text);
 /// says what is wrong.
 EQUALUX_EXPORT int equalux_plane_count(const equalux_desc* desc);
 /// Returns the bytes of samples in one row of a plane, without padding. `plane` counts from 0. Odd
-/// widths round chroma up.
+/// widths round chroma up. Returns 0 for a wrong description or plane, as equalux_plane_count().
 EQUALUX_EXPORT size_t equalux_row_bytes(const equalux_desc* desc, int plane);
-/// Returns the rows of a plane. Odd heights round chroma up.
+/// Returns the rows of a plane. Odd heights round chroma up. Returns 0 as equalux_row_bytes().
 EQUALUX_EXPORT int equalux_plane_rows(const equalux_desc* desc, int plane);
 
 #ifdef __cplusplus

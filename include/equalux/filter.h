@@ -68,7 +68,8 @@ struct Fractions {
 };
 
 /// Filter over a stream of frames. One thread at a time may use it; distinct filters are
-/// independent.
+/// independent. Before a CUDA filter is destroyed, wait for its frames on their streams. Calls of a
+/// CUDA filter throw Error(unavailable) where the device fails or lacks memory.
 class EQUALUX_EXPORT Filter {
  public:
   virtual ~Filter() = default;
@@ -101,15 +102,15 @@ class EQUALUX_EXPORT Filter {
   /// either the same memory with the same strides, where works_in_place() returns true, or do not
   /// overlap. A CUDA filter takes device memory and only enqueues on context.stream: the caller
   /// waits for the stream. A CPU filter is done when it returns. Allocates no memory. Throws
-  /// Error(usage) for a frame or a result of another desc; of RGB and gray, matrix and range may
-  /// differ.
+  /// Error(usage) before configure(), and for a frame or a result of another desc; of RGB and gray,
+  /// matrix and range may differ.
   virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
 
-  /// Changes options for the frames to come: all of them, or none if it throws. `equalize` with the
-  /// fused chain and `clahe` keep their temporal state; with a time constant, limits of the curve
-  /// change gradually. Returns false where the change needs a new filter: results would have
-  /// another format, or the filter was made of parameters instead of a spec and is neither of these
-  /// two. Throws Error(usage) for an unknown key and for a wrong value.
+  /// Changes options for the frames to come: all of them, or none if it throws. `denoise`, `clahe`
+  /// and `equalize` with the fused chain keep their temporal state; with a time constant, limits of
+  /// the curve change gradually. Returns false, and changes nothing, where the change needs a new
+  /// filter: results would have another format, or the filter was made of parameters instead of a
+  /// spec and is none of these three. Throws Error(usage) for an unknown key and for a wrong value.
   virtual bool update(const OptionValues& options) {
     (void)options;
     return false;
@@ -117,9 +118,11 @@ class EQUALUX_EXPORT Filter {
 
   /// Forgets the frames seen so far, the temporal state.
   virtual void reset() {}
-  /// Returns the temporal state as JSON text, "{}" where there is none.
+  /// Returns the temporal state as JSON text, "{}" where there is none. A CUDA filter waits for the
+  /// frames under way, here and in load().
   [[nodiscard]] virtual std::string save() const { return "{}"; }
-  /// Restores a state of save(). Throws Error(usage) where it does not fit this filter.
+  /// Restores a state of save() in a filter that is configured alike. Throws Error(usage) where it
+  /// does not fit this filter, which is then unchanged.
   virtual void load(std::string_view state) { (void)state; }
 
   /// Returns the tone curves that the filter makes, owned by it; null where it makes none of the
@@ -139,8 +142,8 @@ struct CpuOptions {
   int threads = 0;  ///< threads, 0 to 1024; 0 = one for each core
 };
 
-/// Makes the equalization filter on the CPU. Throws Error(usage) where params or threads are
-/// invalid, or params need a GPU.
+/// Makes the equalization filter on the CPU. takes() tells the formats of its frames. Throws
+/// Error(usage) where params or threads are invalid, or params need a GPU.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const EqualizeParams& params, const CpuOptions& options = {});
 
@@ -185,14 +188,15 @@ struct FilterInfo {
 
 /// Lists every rule that the parameters of a spec break, one clause each; with a backend, options
 /// that only the other backend has count as broken. Throws Error(usage) for an unknown filter or
-/// key, and for an unreadable value.
+/// key, and for an unreadable value, and as set_option() for a file that a value names.
 [[nodiscard]] EQUALUX_EXPORT std::vector<std::string> violations(const FilterSpec& spec,
                                                                  const EqualizeParams& equalize,
                                                                  Backend backend);
 
 /// Makes the filter that a spec names, on the CPU. Its options may change while frames move, see
 /// Filter::update(). `equalize` holds defaults for the filter `equalize`; keys of the spec override
-/// them. Throws Error(usage) for an unknown filter or key and for an invalid value.
+/// them. Throws Error(usage) for an unknown filter or key and for an invalid value, and as
+/// set_option() for a file that a value names.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const FilterSpec& spec, const EqualizeParams& equalize = {}, const CpuOptions& options = {});
 

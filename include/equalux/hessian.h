@@ -29,7 +29,8 @@ enum class HessianDerivative : std::uint8_t {
   sobel_laplacian,  ///< [1 2 1]/4, [-1 0 1]/2, [1 -2 1], no sigma: the second form in the report
 };
 
-/// Channel that is read. Gray frames have one for all choices; of YUV frames only luma is read.
+/// Channel that is read. Gray frames have one for all choices; YUV frames are taken with luma
+/// alone.
 enum class HessianChannel : std::uint8_t {
   luma,   ///< Y; of RGB (77 r + 150 g + 29 b + 128) / 256, rounded down (BT.601)
   value,  ///< max(r, g, b)
@@ -38,9 +39,9 @@ enum class HessianChannel : std::uint8_t {
   blue,
 };
 
-/// Bounds of parameters. A Gaussian reaches int(truncate · sigma + 0.5) samples to each side. Below
-/// sigma = 1 it is sampled too coarsely: even a flat frame has a response (at 0.5: -0.14 times its
-/// level), which `vessel` and `shapes` would take for lines.
+/// Bounds of parameters. A Gaussian reaches int(truncate · sigma + 0.5) samples to each side, at
+/// most kMaxGaussianRadius. Below sigma = 1 it is sampled too coarsely: even a flat frame has a
+/// response (at 0.5: -0.14 times its level), which `vessel` and `shapes` would take for lines.
 inline constexpr double kMinSigma = 0.5;
 inline constexpr double kMinShapeSigma = 1;
 inline constexpr double kMaxSigma = 16;
@@ -51,8 +52,9 @@ inline constexpr int kMaxScales = 8;
 
 /// Parameters of `eigenvalues`, whose result is a frame of format grayf32x2: lambda1 and lambda2.
 struct HessianParams {
-  double sigma = 2;     ///< pixels, 0.5 to 16; sobel_laplacian takes only this
-  double truncate = 4;  ///< radius in sigmas, 1 to 8; sobel_laplacian takes only this
+  // sobel_laplacian has no scale: with it both must keep their defaults.
+  double sigma = 2;     ///< pixels, 0.5 to 16
+  double truncate = 4;  ///< radius in sigmas, 1 to 8
   HessianDerivative derivative = HessianDerivative::gaussian;
   HessianChannel channel = HessianChannel::luma;
 
@@ -93,9 +95,11 @@ struct VesselParams {
   Polarity polarity = Polarity::dark;
   VesselMeasure measure = VesselMeasure::ridge;
   FieldOfView mask = FieldOfView::automatic;
-  /// Lower threshold of hysteresis: least measure of a vessel's pixels; default 0.08, frangi 0.1.
+  /// Lower threshold of hysteresis: least measure of a vessel's pixels, above 0 to 10 and at most
+  /// `high`. Empty: 0.08, for frangi 0.1.
   std::optional<double> low;
-  /// Upper threshold: least measure of a vessel's strongest pixel; default 0.16, frangi 0.4.
+  /// Upper threshold: least measure of a vessel's strongest pixel, above 0 to 10. Empty: 0.16, for
+  /// frangi 0.4.
   std::optional<double> high;
   int min_size = 100;  ///< smallest vessel kept, pixels, 0 to 2^31 - 1
   VesselOutput output = VesselOutput::mask;
@@ -114,8 +118,9 @@ enum class ShapesOutput : std::uint8_t {
 /// |lambda2| below `threshold`: no class. Otherwise a blob where lambda1 / lambda2 >= blob_ratio, a
 /// line where |lambda1 / lambda2| <= line_ratio, no class in between; dark where lambda2 > 0.
 struct ShapesParams {
-  double sigma = 3;     ///< pixels, 1 to 16; sobel_laplacian takes only this
-  double truncate = 4;  ///< radius in sigmas, 1 to 8; sobel_laplacian takes only this
+  // sobel_laplacian has no scale: with it both must keep their defaults.
+  double sigma = 3;     ///< pixels, 1 to 16
+  double truncate = 4;  ///< radius in sigmas, 1 to 8
   HessianDerivative derivative = HessianDerivative::gaussian;
   HessianChannel channel = HessianChannel::luma;
   double threshold = 8;     ///< in levels, above 0 to 1000
@@ -171,7 +176,8 @@ EQUALUX_EXPORT void set_option(ShapesParams& params, std::string_view key, std::
 [[nodiscard]] EQUALUX_EXPORT std::string option_text(const ShapesParams& params,
                                                      std::string_view key);
 
-/// Makes the filters on the CPU. Throws Error(usage) where params are invalid.
+/// Makes the filters on the CPU. They take gray8, grayf32, packed RGB of 8 bits, nv12, i420, y42b
+/// and y444; overlays need 8 bits. Throws Error(usage) where params or threads are invalid.
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(
     const HessianParams& params, const CpuOptions& options = {});
 [[nodiscard]] EQUALUX_EXPORT std::unique_ptr<Filter> make_cpu_filter(

@@ -153,6 +153,7 @@ enum class ColorRange : std::uint8_t { limited, full };
 /// Order of fields. Rows of interlaced frames alternate between two fields.
 enum class FieldOrder : std::uint8_t { progressive, top_first, bottom_first };
 
+/// Returns the name of an enumerator: "bt601", "limited".
 [[nodiscard]] EQUALUX_EXPORT std::string_view to_string(ColorMatrix matrix);
 [[nodiscard]] EQUALUX_EXPORT std::string_view to_string(ColorRange range);
 
@@ -173,8 +174,9 @@ struct ImageDesc {
 };
 
 /// Returns the bytes of samples in one row of a plane, without padding. Odd widths round chroma up.
+/// `plane` is 0 to traits(desc.format).planes - 1, which is not checked.
 [[nodiscard]] EQUALUX_EXPORT std::size_t row_bytes(const ImageDesc& desc, int plane);
-/// Returns the rows of a plane. Odd heights round chroma up.
+/// Returns the rows of a plane, which is numbered as for row_bytes(). Odd heights round chroma up.
 [[nodiscard]] EQUALUX_EXPORT int plane_rows(const ImageDesc& desc, int plane);
 /// Returns the bytes of all planes with rows that are not padded.
 [[nodiscard]] EQUALUX_EXPORT std::size_t tight_bytes(const ImageDesc& desc);
@@ -220,6 +222,7 @@ struct ImageLayout {
   /// Returns a view of a frame with this layout whose memory begins at `first`.
   [[nodiscard]] EQUALUX_EXPORT ImageView view(const ImageDesc& desc, std::uint8_t* first) const;
 };
+/// Returns the layout of an Image of `desc`, which must be valid.
 [[nodiscard]] EQUALUX_EXPORT ImageLayout image_layout(const ImageDesc& desc);
 
 /// Allocator of images in place of the heap, e.g. of memory pinned for a GPU.
@@ -236,6 +239,7 @@ class EQUALUX_EXPORT Image {
   Image() = default;
   /// Allocates. Throws Error(usage) for an invalid desc, std::bad_alloc where memory is short.
   explicit Image(const ImageDesc& desc);
+  /// Allocates from `memory`, which also frees it. Throws as the constructor above.
   Image(const ImageDesc& desc, const ImageMemory& memory);
   /// Leaves `other` as one made without a desc.
   Image(Image&& other) noexcept

@@ -87,8 +87,8 @@ struct StagedParams {
   std::optional<ScanVariant> scan;            ///< *_shared and cub: GPU only
   std::optional<EqualizeVariant> equalize;
   std::optional<int> pixels_per_thread;  ///< GPU only; 1, 2, 4 or 8
-  std::optional<Extent3> grid;           ///< GPU only
-  std::optional<Extent3> block;          ///< GPU only
+  std::optional<Extent3> grid;           ///< GPU only; x from 1 on, y and z 1 to 65535
+  std::optional<Extent3> block;          ///< GPU only; x, y 1 to 1024, z 1 to 64, x·y·z <= 1024
 
   friend bool operator==(const StagedParams&, const StagedParams&) = default;
 };
@@ -136,8 +136,11 @@ struct EqualizeParams {
   /// Blend of the frame as it is (0) and its full equalization (1); or kAutoStrength.
   double strength = 1;
   double clip_limit = 0;  ///< steepest slope of the curve, 1 to 255 times the identity's; 0 = none
-  double floor = 0;       ///< per cent of the pixels, the darkest, that may become black
-  double ceiling = 100;   ///< per cent of the pixels above which all others may become white
+  /// Per cent of the pixels, the darkest, that may become black, 0 to 99.9.
+  double floor = 0;
+  /// Per cent of the pixels above which all others may become white, 0.1 to 100 and at least 0.1
+  /// more than floor.
+  double ceiling = 100;
   /// Steepest slope of a straight line from floor to ceiling, 1 to 16 times the identity's; 1 = no
   /// line. `strength` then blends with this line instead of the identity, and the clip limit is at
   /// least its slope.
@@ -149,8 +152,9 @@ struct EqualizeParams {
   double saturation = 1;
   double saturation_max = 2.5;  ///< largest factor of kAutoSaturation, 1 to 16
   double temporal_ms = 0;       ///< time constant, up to kMaxTemporalMs; 0 = each frame alone
-  double brighten_ms = 0;       ///< time constant where the picture gets brighter; 0 = temporal_ms
-  double darken_ms = 0;         ///< time constant where the picture gets darker; 0 = temporal_ms
+  // Both only beside temporal_ms, up to kMaxTemporalMs.
+  double brighten_ms = 0;  ///< time constant where the picture gets brighter; 0 = temporal_ms
+  double darken_ms = 0;    ///< time constant where the picture gets darker; 0 = temporal_ms
 
   // Pixels that the fused chain counts; all pixels are transformed. Not with lightness, nor with
   // luma of RGB. docs/algorithm.md, "What counts".
