@@ -134,12 +134,15 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV
       demo ${CMAKE_CURRENT_BINARY_DIR}/demo)
   set_tests_properties(Scripts.Demo PROPERTIES
     LABELS program TIMEOUT 600 COST 100 ENVIRONMENT EQUALUX=$<TARGET_FILE:equalux_program>)
-  # Links of the pages, and the site that is made of them.
+  # Links of the pages and the names in them, and the site that is made of them.
   add_test(NAME Documentation.Links COMMAND ${EQUALUX_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs --check)
   set_tests_properties(Documentation.Links PROPERTIES LABELS program TIMEOUT 60)
   add_test(NAME Documentation.Site
     COMMAND ${EQUALUX_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs ${PROJECT_BINARY_DIR}/docs)
   set_tests_properties(Documentation.Site PROPERTIES LABELS program TIMEOUT 300 SKIP_RETURN_CODE 69)
+  add_test(NAME Documentation.Presets
+    COMMAND ${EQUALUX_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/documentation/documented_presets.py ${PROJECT_SOURCE_DIR})
+  set_tests_properties(Documentation.Presets PROPERTIES LABELS program TIMEOUT 60)
   add_test(NAME Documentation.configs COMMAND ${documented} ${configs})
   add_test(NAME Documentation.WhatFailsIsFound
     COMMAND ${documented} tests/documentation/wrong_commands.md)
