@@ -121,7 +121,7 @@ class Steering {
   std::vector<Steered> start_base_;  // values of start_preset_ alone
   RecordSwitch* recording_ = nullptr;
   std::span<const FilterInfo> known_;
-  mutable std::mutex mutex_;  // guards the next six
+  mutable std::mutex mutex_;  // guards the members from why_on_ to last_change_
   std::string why_on_;        // why the filter cannot be off; empty where it can
   std::vector<Steered> filters_;
   std::vector<Steered> base_;  // values of preset_ alone
@@ -129,8 +129,8 @@ class Steering {
   bool filtering_ = true;
   std::string last_change_;
   std::atomic<std::uint64_t> changes_{0};
-  std::uint64_t applied_ = 0;  // used by apply() only, as the next
-  bool filtering_now_ = true;
+  std::uint64_t applied_ = 0;  // used by apply() only
+  bool filtering_now_ = true;  // used by apply() only
 };
 
 }  // namespace equalux

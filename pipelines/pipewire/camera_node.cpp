@@ -18,7 +18,8 @@ namespace equalux::pipewire {
 namespace {
 
 constexpr std::size_t kMostBuffersTried = 16;
-/// Below those of the kernel's cameras, so that a real camera is the default if there is one.
+/// Session priority of the node, below those of the kernel's cameras, so that a real camera is the
+/// default if there is one.
 constexpr const char* kSessionPriority = "100";
 
 pw_properties* node_properties(const std::string& name) {

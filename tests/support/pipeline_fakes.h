@@ -69,8 +69,8 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// A thread whose work begins with a call that waits for another thread, and how to know that it
-/// does: a sleep of some length would leave that to chance.
+/// Thread whose work begins with a call that waits for another thread. await_sleep() tells when it
+/// waits; a sleep of some length in the test would leave that to chance.
 class WaitingThread {
  public:
   explicit WaitingThread(std::function<void()> work)
@@ -114,7 +114,7 @@ inline void fill_bytes(const ImageView& view, std::uint8_t value) {
   }
 }
 
-/// Out = 255 - in.
+/// Filter of gray frames whose results are 255 minus the samples.
 class InvertFilter final : public Filter {
  public:
   bool accepts(PixelFormat format) const override { return format == PixelFormat::gray8; }
@@ -203,7 +203,7 @@ class FakeSource final : public Source {
   std::optional<std::string> short_by;
   std::chrono::milliseconds pace{0};
   std::function<std::int64_t(std::uint64_t)> stamp;  ///< other timestamps, by the frame's number
-  std::vector<int> offers;                           ///< of devices
+  std::vector<int> offers;                           ///< devices that were offered, in order
   int opens = 0;
 
  private:
@@ -219,7 +219,7 @@ class FakeSource final : public Source {
   std::atomic<bool> cancelled_{false};
 };
 
-/// Remembers what it was given, and on which threads.
+/// Sink that remembers the frames that it gets, and on which threads it is called.
 class FakeSink final : public Sink {
  public:
   void open(const StreamInfo& info) override {
@@ -297,7 +297,8 @@ class FakeSink final : public Sink {
   bool cancelled_ = false;
 };
 
-/// As a GPU's: frames come out of collect(false) only once `depth` newer ones are in.
+/// Processor that holds frames back as a GPU's does: collect(false) gives a frame only once `depth`
+/// newer ones are in.
 class DelayedProcessor : public Processor {
  public:
   explicit DelayedProcessor(std::size_t depth) : depth_(depth) {}

@@ -73,8 +73,8 @@ class PacketReader {
   const bool possible_;
   std::vector<Part> parts_{Part{}};
   std::map<int, Track> tracks_;
-  std::deque<PacketPtr> ahead_;   // were read
-  std::deque<AVPacket*> videos_;  // those of the video among them that are not moved yet
+  std::deque<PacketPtr> ahead_;   // packets that were read and not yet given out
+  std::deque<AVPacket*> videos_;  // packets of the video in ahead_ that are not moved yet
   std::size_t ahead_bytes_ = 0;
   std::size_t pictures_ahead_ = 0;
   int result_ = 0;                             // of the last read

@@ -331,7 +331,7 @@ void Batch::take_result(std::size_t job, const nlohmann::json& message) {
   try {
     result = result_from(message);
   } catch (const nlohmann::json::exception&) {
-    // The message of a worker that died has only these.
+    // A message about a worker that died lacks everything but these three.
     result.status = message.value("status", "failed");
     result.reason = message.value("reason", "");
     result.code = message.value("code", static_cast<int>(ExitCode::unavailable));

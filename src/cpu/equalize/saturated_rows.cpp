@@ -214,7 +214,8 @@ NearNumber value_of(const SaturatedGains& gains, std::size_t v, float slope,
   });
 }
 
-/// Returns true where `inexact` of a level, v > 0, is 0.
+/// Returns true where the slope of a level's line is exact, so that SaturatedGains::inexact is 0
+/// for it; v is above 0.
 bool has_exact_slope(std::uint32_t level, std::uint32_t factor, std::uint32_t v) {
   const std::uint64_t product = std::uint64_t{factor} * level;  // at most 2^40
   const std::uint64_t unit = std::uint64_t{v} << tone::kCurveBits;
@@ -349,8 +350,9 @@ bool make_word_gains(const ValueHistogram& present, const FusedRows& loops, Satu
   if (!of_one_factor(gains) || (k << bits) % saturation::kOne != 0) return false;
   const auto share = static_cast<std::int32_t>((k << bits) / saturation::kOne);  // at most 16
   gains.word_weights = static_cast<std::int16_t>(share * 256 + (((1 << bits) - share) & 255));
-  // More than half of the last bit. With `bits` fractional bits, results change where gains are
-  // fractions (2n + 1) / (2c) with c <= 255 * 2^bits, which are more than 6 margins apart.
+  // Margin of more than half of a gain's last bit. With `bits` fractional bits, results change
+  // where gains are fractions (2n + 1) / (2c) with c <= 255 * 2^bits, which are more than 6 margins
+  // apart.
   constexpr double kMargin = 1.25 / (2 << kSaturatedWordBits);
   gains.word_gains.fill(std::uint64_t{1} << (32 + kSaturatedWordBits - bits));
   for (std::uint32_t v = 1; v < 256; ++v) {
