@@ -8,8 +8,8 @@
 #include <equalux/hessian.h>
 
 #include "src/common/filter_recipe.h"
-#include "src/equalize/options.h"
 #include "src/format/rounding.h"
+#include "src/options/idle_options.h"
 #include "src/options/nearest_name.h"
 #include "src/options/option_values.h"
 

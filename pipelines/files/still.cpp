@@ -164,6 +164,9 @@ Image read_still(const std::string& path, StillNotes& notes) {
   if (!std::filesystem::exists(path, ignored)) {
     throw Error(ExitCode::no_input, path + ": no such file; must be an image");
   }
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(ExitCode::bad_input, path + ": is a folder; must be an image");
+  }
   notes = {};
   const std::string extension = extension_of(path);
   if (is_pnm(extension)) return read_pnm(path);

@@ -10,7 +10,7 @@
 #include <equalux/error.h>
 
 #include "src/common/log.h"
-#include "src/equalize/options.h"
+#include "src/options/idle_options.h"
 #include "src/options/option_table.h"
 
 namespace equalux {

@@ -13,6 +13,7 @@
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 #include "src/equalize/options.h"
+#include "src/options/idle_options.h"
 #include "src/options/nearest_name.h"
 #include "src/options/option_table.h"
 #include "src/options/option_values.h"

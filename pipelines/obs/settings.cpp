@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/equalize/options.h"
+#include "src/options/idle_options.h"
 #include "src/options/option_table.h"
 
 namespace equalux::obs {

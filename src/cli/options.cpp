@@ -8,6 +8,7 @@
 #include "src/cli/values.h"
 #include "src/common/log.h"
 #include "src/equalize/options.h"
+#include "src/options/idle_options.h"
 #include "src/options/nearest_name.h"
 #include "src/options/option_values.h"
 

@@ -16,7 +16,7 @@
 
 #include "src/cli/config_file.h"
 #include "src/common/log.h"
-#include "src/equalize/options.h"
+#include "src/options/idle_options.h"
 #include "src/options/nearest_name.h"
 #include "src/options/option_values.h"
 

@@ -390,42 +390,4 @@ bool is_of_equalize(const Option& option) {
   return own != nullptr && own->help == option.help;
 }
 
-OptionValues idle_beside(std::span<const Option> options, const OptionValues& wanted) {
-  OptionValues idle;
-  const auto add = [&](const std::string& key) {
-    const Option* const option = find_option(options, key);
-    if (option != nullptr && find_value(wanted, key) == nullptr)
-      idle.emplace_back(key, option->fallback);
-  };
-  for (const auto& [key, value] : wanted) {
-    const Option* const option = find_option(options, key);
-    if (option == nullptr) continue;
-    if (!option->word.empty() && value != option->word) add(key + "-max");
-    const bool none = value.empty() || number_from<double>(value) == 0;
-    if (none && key == "temporal-ms" && is_of_equalize(*option)) {
-      add("brighten-ms");
-      add("darken-ms");
-    }
-    // Of convolution: only some kernels have a width of their own.
-    if (key == "kernel" && value != "gaussian") {
-      add("sigma");
-      add("truncate");
-      if (value != "box") add("size");
-    }
-  }
-  return idle;
-}
-
-OptionValues without_idle(std::span<const Option> options, OptionValues values,
-                          const OptionValues& kept) {
-  OptionValues idle;
-  for (const auto& value : values)
-    for (auto& each : idle_beside(options, {value}))
-      idle.push_back(std::move(each));
-  std::erase_if(values, [&](const auto& each) {
-    return find_value(idle, each.first) != nullptr && find_value(kept, each.first) == nullptr;
-  });
-  return values;
-}
-
 }  // namespace equalux

@@ -19,12 +19,4 @@ namespace equalux {
 /// `denoise` has the same name and is another one.
 [[nodiscard]] bool is_of_equalize(const Option& option);
 
-/// Returns, with their defaults, those of `options` that `wanted` leaves without meaning and does
-/// not set: the bound KEY-max of a word where KEY gets a number, brighten-ms and darken-ms where
-/// temporal-ms is 0, and the width of a Gaussian beside another kernel.
-[[nodiscard]] OptionValues idle_beside(std::span<const Option> options, const OptionValues& wanted);
-/// `values` but for those that mean nothing beside another one of them; those of `kept` stay.
-[[nodiscard]] OptionValues without_idle(std::span<const Option> options, OptionValues values,
-                                        const OptionValues& kept = {});
-
 }  // namespace equalux

@@ -70,6 +70,11 @@ TEST_F(HessianCommand, MistakesAreOneLineAndExitCodeTwo) {
     EXPECT_EQ(result.exit_code, 2) << filter;
     EXPECT_THAT(lines_of(result.err), ElementsAre(HasSubstr(line)));
   }
+  const ProgramResult folder =
+      run_program({"image", "in.ppm", "--out", "results", "--filter", "eigenvalues"}, options_);
+  EXPECT_EQ(folder.exit_code, 2);
+  EXPECT_THAT(lines_of(folder.err),
+              ElementsAre(HasSubstr("results keep their names with --out; filter one still, ")));
   const ProgramResult result = image("out.npy", "vessel");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(lines_of(result.err), ElementsAre(HasSubstr("name it .ppm or .png")));

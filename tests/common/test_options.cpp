@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/equalize/options.h"
+#include "src/options/idle_options.h"
 #include "src/options/option_table.h"
 
 /// The tables of options: what hosts, help and error lines make of them.
@@ -180,6 +180,12 @@ TEST(Options, WhatMeansNothingBesideAnotherValueIsLeftOutUnlessItIsKept) {
   EXPECT_EQ(kernel("edge"), (OptionValues{{"kernel", "edge"}}));
   EXPECT_EQ(kernel("box"), (OptionValues{{"kernel", "box"}, {"size", "5"}}));
   EXPECT_EQ(kernel("gaussian").size(), 3U);
+  // The scale of a Gaussian, beside derivatives that have none.
+  const OptionValues scaled{{"sigma", "3"}, {"truncate", "2"}, {"derivative", "sobel-laplacian"}};
+  EXPECT_EQ(without_idle(shapes_options(), scaled),
+            (OptionValues{{"derivative", "sobel-laplacian"}}));
+  const OptionValues gradient{{"sigma", "3"}, {"truncate", "2"}, {"derivative", "gradient"}};
+  EXPECT_EQ(without_idle(shapes_options(), gradient), gradient);
 }
 
 TEST(NumberText, IsShortAndReadAgain) {

@@ -271,6 +271,8 @@ TEST_F(StillTest, MissingAndUnknownFiles) {
   write_file(folder / "a.txt", "x");
   EXPECT_EQ(error_of([&] { static_cast<void>(read_still(folder / "a.txt")); }).first,
             ExitCode::bad_input);
+  EXPECT_EQ(error_of([&] { static_cast<void>(read_still(folder / "")); }),
+            std::pair(ExitCode::bad_input, (folder / "") + ": is a folder; must be an image"));
   const PaddedImage gray(full_range(PixelFormat::gray8, 2, 2));
   const auto [code, text] = error_of([&] { write_still(folder / "b.tiff2", gray.view()); });
   EXPECT_EQ(code, ExitCode::usage);

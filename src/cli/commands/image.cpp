@@ -507,6 +507,16 @@ ExitCode run_one(const ImageOptions& options) {
 
 // ---- many stills --------------------------------------------------------------------------------
 
+/// Throws Error(usage) for a result of floats, as results in a folder keep the names of pictures.
+void refuse_floats(const StillJob& job, PixelFormat format) {
+  const std::string extension = extension_of(job.output);
+  if (traits(format).model != ColorModel::real || extension == "tif" || extension == "tiff") return;
+  throw Error(ExitCode::usage,
+              "the result is " + std::string(to_string(format)) +
+                  ", floats that no picture holds, and results keep their names "
+                  "with --out; filter one still, with an output named .npy or .tif");
+}
+
 ExitCode run_folder(const ImageOptions& options) {
   const StillPlan plan = plan_folder(options);
   start_logging(options.common);
@@ -530,6 +540,7 @@ ExitCode run_folder(const ImageOptions& options) {
       StillNotes notes;
       const Image still = read_for(job, notes);
       const Result result = filter_still(still.view(), job.input, options.common, 1, 0, nullptr);
+      refuse_floats(job, result.frame->image.desc.format);
       std::error_code error;
       fs::create_directories(fs::path(job.output).parent_path(), error);
       if (error) {

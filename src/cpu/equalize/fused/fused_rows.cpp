@@ -7,7 +7,7 @@
 
 #include "src/clahe/tile_curves.h"
 #include "src/cpu/common/simd_targets.h"
-#include "src/cpu/equalize/fused/fused_saturate.h"
+#include "src/cpu/equalize/fused/saturate/fused_saturate.h"
 #include "src/equalize/space.h"
 #include "src/equalize/tone/tone_curve.h"
 

@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "src/cpu/common/simd_targets.h"
-#include "src/cpu/equalize/fused/fused_saturate.h"
+#include "src/cpu/equalize/fused/saturate/fused_saturate.h"
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/equalize/space.h"
 #include "src/equalize/tone/tone_curve.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/fused_saturate_420.cpp"
+#define HWY_TARGET_INCLUDE "src/cpu/equalize/fused/saturate/fused_saturate_420.cpp"
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once for each target
 
@@ -26,8 +26,8 @@
 #include "src/cpu/equalize/fused/fused_apply-inl.h"
 #include "src/cpu/equalize/fused/fused_fixed-inl.h"
 #include "src/cpu/equalize/fused/fused_yuv_apply-inl.h"
-#include "src/cpu/equalize/fused/fused_saturate-inl.h"
-#include "src/cpu/equalize/fused/fused_saturate_yuv-inl.h"
+#include "src/cpu/equalize/fused/saturate/fused_saturate-inl.h"
+#include "src/cpu/equalize/fused/saturate/fused_saturate_yuv-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace equalux {
