@@ -347,12 +347,14 @@ void note_knobs(CommonOptions& options, const Settings& settings) {
 void warn_of_idle_keys(const CommonOptions& options) {
   std::string idle;
   for (const GivenKnob& knob : options.knobs) {
-    if (knob.by != GivenBy::config || any_takes(options, knob.name)) continue;
+    const bool of_preset = knob.by == GivenBy::preset;
+    if ((!of_preset && knob.by != GivenBy::config) || any_takes(options, knob.name)) continue;
     EqualizeParams usual;
     set_option(usual, knob.name, knob.value);
     // A default value, as in the printed list of all keys, changes nothing: no warning.
     if (usual == EqualizeParams{}) continue;
-    idle += (idle.empty() ? "" : ", ") + knob.origin + " " + knob.name;
+    idle += idle.empty() ? "" : ", ";
+    idle += (of_preset ? "preset " + options.preset : knob.origin) + " " + knob.name;
   }
   if (idle.empty()) return;
   logger().warn("{}: nothing that the chain {} has, not used", idle, filters_text(options));

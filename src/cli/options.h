@@ -72,7 +72,8 @@ void check_filters(const CommonOptions& options);
 /// filter_group().
 void note_knobs(CommonOptions& options, const Settings& settings);
 
-/// Warns, in one line, of config keys that none of the filters has.
+/// Warns, in one line, of keys of config files and of the preset that was asked for, which none of
+/// the filters has.
 void warn_of_idle_keys(const CommonOptions& options);
 
 /// Checks --device where no GPU runs the filters: throws Error(usage) with --backend cpu, and warns

@@ -594,6 +594,14 @@ TEST(Knobs, ReachEveryFilterThatHasThem) {
   EXPECT_EQ(partly.exit_code, 0);
   EXPECT_THAT(partly.err, HasSubstr("partly.toml:2 region: nothing that the chain clahe has"));
   EXPECT_THAT(partly.err, Not(HasSubstr("strength:")));
+  // So are those of a preset that was asked for: without its line haze leaves the picture as it is.
+  const auto hazy = run_program(
+      {"run", "in.y4m", "-o", "null", "--filter", "clahe", "--preset", "haze"}, options);
+  EXPECT_EQ(hazy.exit_code, 0);
+  EXPECT_THAT(hazy.err, HasSubstr("preset haze stretch: nothing that the chain clahe has"));
+  const auto foggy =
+      run_program({"run", "in.y4m", "-o", "null", "--filter", "clahe", "--preset", "fog"}, options);
+  EXPECT_THAT(foggy.err, Not(HasSubstr("nothing that the chain")));
   // What nobody asked for may be without effect.
   EXPECT_EQ(hashes({"--filter", "identity"}),
             hashes({"--filter", "identity", "--preset", "plain"}));
