@@ -128,6 +128,17 @@ TEST_F(Curve, ClipsUnderOneCurveAreComparable) {
   EXPECT_NE(folder_.read("own.y4m"), folder_.read("bright.y4m"));
 }
 
+TEST_F(Curve, SaysThatSaturationIsNoPartOfIt) {
+  const std::string holds = "c.json holds the mean curve of 6 frames";
+  const auto said = [this](const std::string& preset) {
+    const std::vector<std::string> arguments{"run",        "a/dark.y4m", "-o",       "null",
+                                             "--curve-to", "c.json",     "--preset", preset};
+    return run_program(arguments, options_).err;
+  };
+  EXPECT_THAT(said("fog"), HasSubstr(holds + "; saturation auto is no part of it\n"));
+  EXPECT_THAT(said("stable"), HasSubstr(holds + "\n"));
+}
+
 TEST_F(Curve, RunWritesVideoAndCurveTogether) {
   expect_done({"run", "a/dark.y4m", "-o", "both.y4m", "--curve-to", "both.json"});
   expect_done({"run", "a/dark.y4m", "-o", "alone.y4m"});

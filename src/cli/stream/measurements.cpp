@@ -2,6 +2,7 @@
 
 #include "src/cli/paths.h"
 #include "src/common/log.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli {
 
@@ -54,7 +55,12 @@ void CurveFile::finish() {
   const std::string text = curve_text(sum_.mean());
   file_->write(text.data(), text.size());
   file_->commit();
-  logger().info("{} holds the mean curve of {}", file_->path(), counted(sum_.form.frames, "frame"));
+  std::string note =
+      file_->path() + " holds the mean curve of " + counted(sum_.form.frames, "frame");
+  // The frames of --curve-from keep their own saturation.
+  if (const std::string* factor = find_value(sum_.form.made_with, "saturation"))
+    note += "; saturation " + *factor + " is no part of it";
+  logger().info("{}", note);
 }
 
 }  // namespace equalux::cli
