@@ -7,7 +7,7 @@ equalux_tests(test_picture picture LABELS core LIBRARIES equalux_pipelines STEMS
 equalux_tests(test_timings timings LABELS core LIBRARIES equalux_pipelines STEMS timings)
 # Its operator new fails when it is told to, for the whole program.
 equalux_tests(test_allocation_failures core LABELS core LIBRARIES equalux_pipelines
-  STEMS allocation_failures SOURCES core/short_memory.cpp)
+  STEMS allocation_failures submit_memory SOURCES core/short_memory.cpp)
 equalux_tests(test_files files LABELS core LIBRARIES equalux_pipelines
   STEMS pnm float_files y4m y4m_header y4m_pipe image_pattern LONG pnm y4m)
 equalux_tests(test_live live LABELS core LIBRARIES equalux_pipelines

@@ -207,6 +207,29 @@ TEST(Denoise, FieldsArePicturesOfTheirOwn) {
   }
 }
 
+TEST(Denoise, FieldsBehindFramesAndFramesBehindFieldsStartAnew) {
+  const ImageDesc desc{PixelFormat::nv12, 66, 63};
+  const auto filter = make_cpu_filter(DenoiseParams{}, {2});
+  filter->configure(desc);
+  Scene scene(0.8, 0.3, 3);
+  Image frame(desc);
+  Image other(desc);
+  using enum FieldOrder;
+  for (const FieldOrder order : {progressive, top_first, progressive, bottom_first}) {
+    const auto anew = make_cpu_filter(DenoiseParams{}, {2});
+    anew->configure(desc);
+    FrameContext context;
+    context.field_order = order;
+    for (int i = 0; i < 3; ++i) {
+      scene.next(frame.view());
+      anew->submit(frame.view(), other.view(), context);
+      filter->submit(frame.view(), frame.view(), context);
+      ASSERT_EQ(test::count_differences(frame.view(), other.view()), 0U) << i;
+    }
+    EXPECT_EQ(filter->save(), anew->save());
+  }
+}
+
 TEST(Denoise, ASavedStateGoesOnWithTheSameBytes) {
   for (const FieldOrder order : {FieldOrder::progressive, FieldOrder::top_first}) {
     const ImageDesc desc{PixelFormat::p010_10le, 83, 57};

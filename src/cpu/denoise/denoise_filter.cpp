@@ -25,8 +25,8 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
 
-  [[nodiscard]] bool takes_fractions(const ImageDesc&, Fractions fractions) const override {
-    return !fractions.in;
+  [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {
+    return !fractions.in && (!fractions.out || format_with_fractions(input.format));
   }
 
   ImageDesc configure_with(const ImageDesc& input, Fractions fractions) override {
@@ -37,6 +37,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
     order_ = denoise::component_order(input.format);
     fields_ = {};
     frames_ = make_sequence(std::nullopt);
+    interlaced_ = false;
     rows_ = denoise::Plane<std::int16_t>(input.width, executor_.threads());
     return out_desc_;
   }
@@ -51,14 +52,16 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
       pass_on(in, out);
       return;
     }
-    // Streams rarely switch between frames and fields; the state of the other kind is then useless.
-    if (context.field_order == FieldOrder::progressive) {
-      fields_ = {};
+    const bool interlaced = context.field_order != FieldOrder::progressive;
+    // The state of the other kind is useless from here on. Its memory stays: streams with pulldown
+    // switch every few frames.
+    if (interlaced != interlaced_) reset();
+    interlaced_ = interlaced;
+    if (!interlaced) {
       if (frames_ == nullptr) frames_ = make_sequence(std::nullopt);
       process(*frames_, in, out, std::nullopt, clock);
       return;
     }
-    frames_ = nullptr;
     const int first = context.field_order == FieldOrder::top_first ? 0 : 1;
     for (const int parity : {first, 1 - first}) {
       if (desc_.height <= parity) continue;
@@ -96,6 +99,7 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
     }
     frames_ = std::move(sequences[0]);
     fields_ = {std::move(sequences[1]), std::move(sequences[2])};
+    interlaced_ = frames_ == nullptr && (fields_[0] != nullptr || fields_[1] != nullptr);
   }
 
  private:
@@ -176,8 +180,9 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
   ImageDesc out_desc_;  // of another format where results keep fractions
   std::vector<int> order_;
   denoise::Plane<std::int16_t> rows_;                       // one for each thread
-  std::unique_ptr<PictureSequence> frames_;                 // null for interlaced streams
-  std::array<std::unique_ptr<PictureSequence>, 2> fields_;  // top and bottom; null for others
+  bool interlaced_ = false;                                 // the last frame had two fields
+  std::unique_ptr<PictureSequence> frames_;                 // null before a progressive frame
+  std::array<std::unique_ptr<PictureSequence>, 2> fields_;  // top and bottom; null before fields
 };
 
 }  // namespace

@@ -52,6 +52,7 @@ void FusedChain::configure(const ImageDesc& desc) {
   not_counted_.clear();
   if (excluded_->active()) not_counted_.configure(desc, weights_, executor_.threads());
   colours_.configure(desc);
+  prepare_colours();
   start_curves(weights_.luma_max);
   scratch_.clear();
   for (int slot = 0; slot < executor_.threads(); ++slot) {
@@ -138,8 +139,14 @@ void FusedChain::fix_curve() {
   make_gains_of(all, curve_table(*params_.curve, weights_.luma_max));
 }
 
+/// Allocates for the second step of saturation, before frames need it.
+void FusedChain::prepare_colours() {
+  if (params_.space == Space::luma && params_.saturation != 1) colours_.prepare();
+}
+
 void FusedChain::update(const EqualizeParams& params) {
   CurveChain::update(params);
+  prepare_colours();
   if (desc_.width != 0 && excluded_->active() && !not_counted_.configured())
     not_counted_.configure(desc_, weights_, executor_.threads());
 }

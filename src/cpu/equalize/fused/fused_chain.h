@@ -39,6 +39,7 @@ class FusedChain final : public CurveChain {
   void count_yuv_row(const Job& job, int row, Scratch& scratch);
   void apply_yuv_row(const Job& job, int row, Scratch& scratch);
   [[nodiscard]] LumaRows luma_rows(int row) const;
+  void prepare_colours();
   void sum_histograms();
   void make_curve(const ConstImageView& in, const FrameContext& context);
   /// Makes the gains of a curve for the levels that `present` counts.

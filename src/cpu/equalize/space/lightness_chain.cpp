@@ -105,6 +105,7 @@ void LightnessChain::configure(const ImageDesc& desc) {
   desc_ = desc;
   layout_ = rgb_layout(desc.format);
   colours_.configure(desc);
+  prepare_colours();
   make_levels();
   const auto width = static_cast<std::size_t>(desc.width);
   const std::size_t pixels = width * static_cast<std::size_t>(desc.height);
@@ -124,6 +125,16 @@ void LightnessChain::configure(const ImageDesc& desc) {
     scratch_.push_back(std::move(scratch));
   }
   start_curves(255);
+}
+
+void LightnessChain::update(const EqualizeParams& params) {
+  CurveChain::update(params);
+  prepare_colours();
+}
+
+/// Allocates for the second step of saturation, before frames need it.
+void LightnessChain::prepare_colours() {
+  if (params_.saturation != 1) colours_.prepare();
 }
 
 void LightnessChain::make_levels() {

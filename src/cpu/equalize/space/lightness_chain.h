@@ -32,6 +32,7 @@ class LightnessChain final : public CurveChain {
   void configure(const ImageDesc& desc) override;
   void process(const ConstImageView& in, const ImageView& out,
                const FrameContext& context) override;
+  void update(const EqualizeParams& params) override;
 
  private:
   struct Scratch;
@@ -45,6 +46,7 @@ class LightnessChain final : public CurveChain {
   };
 
   [[nodiscard]] bool is_gray() const { return layout_.step == 1; }
+  void prepare_colours();
   void make_levels();
   void count(const ConstImageView& in);
   void count_rows(const ConstImageView& in, int begin, int end, Scratch& scratch);
