@@ -105,16 +105,25 @@ __global__ void convolve_shared_kernel(const __grid_constant__ BytePlane plane, 
   }
 }
 
+/// Writes all size x size weights.
+void write_weights(const ExactKernel& kernel, std::int32_t* to) {
+  if (!kernel.separable) {
+    std::copy(kernel.weights.begin(), kernel.weights.end(), to);
+    return;
+  }
+  for (const std::int32_t down : kernel.column) {
+    for (const std::int32_t across : kernel.row)
+      *to++ = down * across;
+  }
+}
+
 }  // namespace
 
 std::vector<std::int32_t> all_weights(const ExactKernel& kernel) {
-  if (!kernel.separable) return kernel.weights;
-  std::vector<std::int32_t> products;
-  for (const std::int32_t down : kernel.column) {
-    for (const std::int32_t across : kernel.row)
-      products.push_back(down * across);
-  }
-  return products;
+  const auto size = static_cast<std::size_t>(kernel.size);
+  std::vector<std::int32_t> weights(size * size);
+  write_weights(kernel, weights.data());
+  return weights;
 }
 
 void published_convolve(ConvolveMode mode, int block, const BytePlane& plane, Outside outside,
@@ -132,8 +141,7 @@ void published_convolve(ConvolveMode mode, int block, const BytePlane& plane, Ou
     return;
   }
   ConstantWeights constant{};
-  const std::vector<std::int32_t> all = all_weights(kernel);
-  std::copy(all.begin(), all.end(), constant.weights);
+  write_weights(kernel, constant.weights);
   if (mode == ConvolveMode::constant) {
     convolve_constant_kernel<<<grid, threads, 0, stream>>>(plane, outside, constant, size, levels);
   } else {

@@ -273,8 +273,8 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
 
-  [[nodiscard]] bool takes_fractions(const ImageDesc&, Fractions fractions) const override {
-    return !fractions.in;
+  [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {
+    return !fractions.in && (!fractions.out || format_with_fractions(input.format));
   }
 
   ImageDesc configure_with(const ImageDesc& input, Fractions fractions) override {

@@ -22,6 +22,7 @@ class EqualizeFilter final : public ToneFilter<EqualizeParams, EqualizeBackend, 
 
   [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {
     if (!fractions.in) return !fractions.out;  // equalization leaves no fractions
+    if (!format_with_fractions(input.format)) return false;
     const ImageDesc fine = desc_with_fractions(input);
     return violations(params_, backend().name(), &fine).empty();
   }

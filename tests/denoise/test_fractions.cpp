@@ -267,6 +267,18 @@ TEST(Fractions, AChainHandsThemOnWhereTheNextFilterTakesThem) {
   EXPECT_THAT(formats({}, F::nv12), ElementsAre());
 }
 
+TEST(Fractions, FramesOfMoreThanEightBitsHaveNone) {
+  for (const char* const spec : {"denoise", "equalize", "clahe"}) {
+    const auto filter = make_cpu_filter(parse_filter_spec(spec));
+    for (const PixelFormat format : {PixelFormat::p010_10le, PixelFormat::gray16_le}) {
+      const ImageDesc desc{format, 64, 48};
+      for (const Fractions fractions : {Fractions{true, false}, {false, true}, {true, true}})
+        EXPECT_FALSE(filter->takes_fractions(desc, fractions)) << spec;
+      EXPECT_TRUE(filter->takes_fractions(desc, {})) << spec;
+    }
+  }
+}
+
 TEST(Fractions, LevelsThatNothingChangesComeOutAsTheyWere) {
   for (const PixelFormat format : test::byte_formats()) {
     for (const char* denoise : {"denoise:strength=0", "denoise:strength=0,dither=ordered"}) {
