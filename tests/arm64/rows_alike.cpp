@@ -3,15 +3,21 @@
 // Needs nothing but the loops' own sources. Ends with 1 and a line for each loop that differs.
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "src/cpu/clahe/deep_tile_rows.h"
+#include "src/cpu/clahe/opencv_rows.h"
+#include "src/cpu/common/round_rows.h"
 #include "src/cpu/common/simd_targets.h"
+#include "src/cpu/convolve/convolve_rows.h"
 #include "src/cpu/denoise/denoise_rows.h"
 #include "src/cpu/denoise/plane.h"
 #include "src/cpu/equalize/deep/deep_rows.h"
@@ -20,6 +26,7 @@
 #include "src/cpu/equalize/saturated_rows.h"
 #include "src/cpu/equalize/space/hue_rows.h"
 #include "src/cpu/hessian/hessian_rows.h"
+#include "src/cpu/hessian/vessel_rows.h"
 #include "src/denoise/noise_estimate.h"
 
 namespace equalux {
@@ -681,6 +688,327 @@ class DenoiseComparison {
   denoise::Plane<std::int8_t> deviations_;
 };
 
+/// Bytes of values.
+template <typename Value>
+Bytes bytes_of(const Value* first, std::size_t n) {
+  Bytes bytes(n * sizeof(Value));
+  std::memcpy(bytes.data(), first, bytes.size());
+  return bytes;
+}
+
+/// Rounding of fractions and packing of 4:2:2.
+void compare_rounding(std::size_t n) {
+  const RoundRows tested = all_round_rows().front();
+  const RoundRows& plain = scalar_round_rows();
+  for (const PixelFormat format : {PixelFormat::gray8, PixelFormat::rgb, PixelFormat::rgba,
+                                   PixelFormat::nv12, PixelFormat::yuy2}) {
+    const FractionRounder by_vectors(format, tested);
+    const FractionRounder by_plain(format, plain);
+    const Bytes in = some_bytes(2 * n, true);
+    const auto rounded = [&](const FractionRounder& rounder, Dither dither) {
+      Bytes out(n);
+      rounder.round(0, 5, in.data(), n, dither, Stores::cached, out.data());
+      return out;
+    };
+    for (const Dither dither : {Dither::none, Dither::ordered})
+      expect_same(rounded(by_vectors, dither), rounded(by_plain, dither), "rounding", n);
+  }
+  const Bytes y = some_bytes(n, true);
+  const Bytes cb = some_bytes(n, true);
+  const Bytes cr = some_bytes(n, true);
+  for (const int luma : {0, 1}) {
+    const auto packed = [&](const RoundRows& rows) {
+      Bytes out(4 * ((n + 1) / 2));
+      rows.pack(y.data(), cb.data(), cr.data(), luma, n, out.data());
+      return out;
+    };
+    expect_same(packed(tested), packed(plain), "packing of 4:2:2", n);
+  }
+}
+
+/// Tiles with OpenCV's bytes.
+void compare_opencv_tiles(std::size_t n) {
+  const OpencvRows tested = all_opencv_rows().front();
+  const OpencvRows& plain = scalar_opencv_rows();
+  std::uniform_real_distribution<float> part(0, 1);
+  std::vector<float> of_right(n);
+  std::generate(of_right.begin(), of_right.end(), [&] { return part(random_bits); });
+  const float of_below = part(random_bits);
+  std::array<Bytes, 4> bytes;
+  std::array<std::vector<std::uint16_t>, 4> words;
+  for (std::size_t i = 0; i < 4; ++i) {
+    bytes[i] = some_bytes(256, true);
+    words[i].resize(65537);
+    for (std::uint16_t& level : words[i])
+      level = static_cast<std::uint16_t>(random_bits());
+  }
+  const Bytes in = some_bytes(2 * n, true);
+  const auto mixed_bytes = [&](const OpencvRows& rows) {
+    std::vector<std::uint32_t> quads(256);
+    rows.join(bytes[0].data(), bytes[1].data(), bytes[2].data(), bytes[3].data(), quads.data());
+    Bytes out(n);
+    rows.mix_bytes(quads.data(), of_right.data(), of_below, in.data(), n, out.data());
+    return out;
+  };
+  const auto mixed_words = [&](const OpencvRows& rows) {
+    Bytes out(2 * n);
+    rows.mix_words({words[0].data(), words[1].data(), words[2].data(), words[3].data()},
+                   of_right.data(), of_below, in.data(), n, out.data());
+    return out;
+  };
+  expect_same(mixed_bytes(tested), mixed_bytes(plain), "OpenCV's tiles of bytes", n);
+  expect_same(mixed_words(tested), mixed_words(plain), "OpenCV's tiles of words", n);
+}
+
+/// Memory that begins with a cache line.
+template <typename Value>
+class Lines {
+ public:
+  explicit Lines(std::size_t n) : memory_(n + 64 / sizeof(Value)) {
+    const auto at = reinterpret_cast<std::uintptr_t>(memory_.data());
+    first_ = memory_.data() + (64 - at % 64) % 64 / sizeof(Value);
+  }
+  [[nodiscard]] Value* data() const { return first_; }
+
+ private:
+  std::vector<Value> memory_;
+  Value* first_;
+};
+
+/// Convolutions: taps of any weights, Gaussians and boxes.
+class ConvolutionComparison {
+ public:
+  explicit ConvolutionComparison(std::size_t n) : n_(convolve_bytes_up(n)) {
+    for (Bytes& row : rows_)
+      row = some_bytes(n_ + 2 * kReach, true);
+    for (const Bytes& row : rows_)
+      at_.push_back(row.data() + kReach);
+  }
+
+  void run() {
+    for (const int most : {14, 32767, 400000}) {
+      for (const std::uint32_t divisor : {1U, 64U, 7U, 54321U})
+        compare_taps(most, divisor);
+    }
+    for (const std::ptrdiff_t step : {1, 3, 4}) {
+      for (int size = 3; size <= 31; size += 4) {
+        same("Gaussian", [&](const ConvolveRows& rows) { return gaussian(rows, size, step); });
+        same("box", [&](const ConvolveRows& rows) { return box(rows, size, step); });
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kReach = 2 * kConvolveBytes;
+  static constexpr std::size_t kRows = 33;
+
+  template <typename Run>
+  void same(const char* what, Run run) {
+    expect_same(run(all_convolve_rows().front()), run(scalar_convolve_rows()), what, n_);
+  }
+
+  void compare_taps(int most, std::uint32_t divisor) {
+    std::uniform_int_distribution<int> weight(-most, most);
+    std::vector<Tap> taps;
+    for (int i = 0; i < 9; ++i)
+      taps.push_back({i / 3, 3 * (i % 3 - 1), weight(random_bits)});
+    taps.push_back({1, 0, 0});
+    const auto bias = static_cast<std::int32_t>(divisor / 2);
+    same("taps of 32 bits", [&](const ConvolveRows& rows) {
+      Bytes out(n_);
+      rows.long_taps({taps, bias, most < 32768, long_division(divisor)}, at_.data(),
+                     {out.data(), n_});
+      return out;
+    });
+    if (most > 14 || divisor > 64) return;
+    same("taps of 16 bits", [&](const ConvolveRows& rows) {
+      Bytes out(n_);
+      rows.short_taps({taps, static_cast<std::int16_t>(bias), short_division(divisor)}, at_.data(),
+                      {out.data(), n_});
+      return out;
+    });
+  }
+
+  [[nodiscard]] Bytes gaussian(const ConvolveRows& rows, int size, std::ptrdiff_t step) const {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(size), 4096 / size / 2);
+    all[all.size() / 2] += 4096 - size * (4096 / size / 2);
+    const GaussianWeights weights = gaussian_weights(all);
+    std::vector<Lines<std::uint32_t>> sums;
+    std::vector<const std::uint32_t*> down;
+    for (int i = 0; i < 2 * weights.radius + 2; ++i) {
+      sums.emplace_back(n_);
+      rows.weigh_row(weights, step, at_[static_cast<std::size_t>(i)], n_, sums.back().data());
+    }
+    for (const Lines<std::uint32_t>& each : sums)
+      down.push_back(each.data());
+    Bytes first(n_);
+    Bytes below(n_);
+    rows.weigh_columns(weights, down.data(), 0, n_, {first.data(), n_}, {below.data(), n_});
+    first.insert(first.end(), below.begin(), below.end());
+    return first;
+  }
+
+  [[nodiscard]] Bytes box(const ConvolveRows& rows, int size, std::ptrdiff_t step) const {
+    std::vector<Lines<std::uint16_t>> along;
+    const Lines<std::uint16_t> nothing(n_);
+    const Lines<std::uint32_t> sums(n_);
+    for (int i = 0; i <= size; ++i) {
+      along.emplace_back(n_);
+      rows.box_row(size, step, at_[static_cast<std::size_t>(i)], n_, along.back().data());
+    }
+    for (int i = 0; i + 1 < size; ++i) {
+      rows.box_columns(size, along[static_cast<std::size_t>(i)].data(), nothing.data(), sums.data(),
+                       {nullptr, n_});
+    }
+    Bytes first(n_);
+    Bytes below(n_);
+    rows.box_columns(size, along[static_cast<std::size_t>(size - 1)].data(), nothing.data(),
+                     sums.data(), {first.data(), n_});
+    rows.box_columns(size, along[static_cast<std::size_t>(size)].data(), along[0].data(),
+                     sums.data(), {below.data(), n_});
+    first.insert(first.end(), below.begin(), below.end());
+    return first;
+  }
+
+  std::size_t n_;
+  std::array<Bytes, kRows> rows_;
+  std::vector<const std::uint8_t*> at_;
+};
+
+/// Eigenvalues, and what `vessel` and `shapes` make of them, infinite and undefined ones included.
+class HessianComparison {
+ public:
+  explicit HessianComparison(std::size_t n) : n_(n), levels_(kRows * kPitch) {
+    std::uniform_real_distribution<float> level(0, 255);
+    for (std::size_t i = 0; i < kRows * kPitch; ++i)
+      levels_.data()[i] = level(random_bits);
+  }
+
+  void run() {
+    for (const double sigma : {1.0, 2.5}) {
+      for (const HessianDerivative derivative :
+           {HessianDerivative::gaussian, HessianDerivative::gradient,
+            HessianDerivative::sobel_laplacian}) {
+        const HessianWeights weights = hessian_weights(derivative, sigma, 4);
+        same("eigenvalues", [&](const HessianRows& rows) { return eigenvalues(rows, weights); });
+      }
+    }
+    compare_levels();
+    compare_measures();
+  }
+
+ private:
+  static constexpr std::size_t kRows = 32;
+  static constexpr std::size_t kLeft = 64;  // columns before the first
+  static constexpr std::size_t kPitch = 2 * kSecondCopy;
+
+  template <typename Run>
+  void same(const char* what, Run run) {
+    expect_same(run(all_hessian_rows().front()), run(scalar_hessian_rows()), what, n_);
+  }
+
+  [[nodiscard]] Bytes eigenvalues(const HessianRows& rows, const HessianWeights& weights) const {
+    std::vector<const float*> taps;
+    for (int k = 0; k <= 2 * weights.radius + 1; ++k)
+      taps.push_back(levels_.data() + static_cast<std::size_t>(k) * kPitch);
+    const Lines<float> derived(6 * kPitch);
+    const auto three = [&](std::size_t first) {
+      float* const at = derived.data() + first * kPitch;
+      return DerivativeRows{at, at + kPitch, at + 2 * kPitch};
+    };
+    rows.vertical_pair(weights, taps.data(), kLeft + n_ + kLeft, three(0), three(3));
+    rows.vertical(weights, taps.data(), kLeft + n_ + kLeft, three(0));
+    const Lines<float> first(n_ + kRowSlack);
+    const Lines<float> second(n_ + kRowSlack);
+    const Lines<float> smooth(n_ + kRowSlack);
+    Bytes all;
+    for (const std::size_t row : {0, 3}) {
+      const DerivativeRows in = three(row);
+      rows.eigenvalues(weights, {in.smooth + kLeft, in.slope + kLeft, in.curve + kLeft}, n_,
+                       {first.data(), second.data(), false});
+      rows.smooth(weights, in.smooth + kLeft, n_, smooth.data());
+      for (const Lines<float>* each : {&first, &second, &smooth}) {
+        const Bytes bytes = bytes_of(each->data(), n_);
+        all.insert(all.end(), bytes.begin(), bytes.end());
+      }
+    }
+    return all;
+  }
+
+  void compare_levels() {
+    const Bytes in = some_bytes(4 * n_, true);
+    const auto levels = [&](const auto& run) {
+      return [&](const HessianRows& rows) {
+        const Lines<float> out(n_ + kRowSlack);
+        run(rows, out.data());
+        return bytes_of(out.data(), n_);
+      };
+    };
+    same("levels of gray", levels([&](const HessianRows& rows, float* out) {
+           rows.gray_levels(in.data(), n_, out);
+         }));
+    for (const PixelFormat format : {PixelFormat::rgb, PixelFormat::bgrx, PixelFormat::argb}) {
+      for (const HessianChannel channel : {HessianChannel::luma, HessianChannel::value,
+                                           HessianChannel::red, HessianChannel::blue}) {
+        same("levels of RGB", levels([&](const HessianRows& rows, float* out) {
+               rows.rgb_levels(channel, rgb_layout(format), in.data(), n_, out);
+             }));
+      }
+    }
+  }
+
+  void compare_measures() {
+    constexpr float kInfinite = std::numeric_limits<float>::infinity();
+    const std::array<float, 9> odd{0.0F,  -0.0F,   kInfinite, -kInfinite, std::nanf(""),
+                                   1e38F, -1e-38F, 1e-40F,    -3e38F};
+    std::normal_distribution<float> near(0, 30);
+    const auto some = [&] {
+      Lines<float> row(n_ + kRowSlack);
+      for (std::size_t i = 0; i < n_; ++i)
+        row.data()[i] =
+            random_bits() % 5 == 0 ? odd[random_bits() % odd.size()] : near(random_bits);
+      return row;
+    };
+    const Lines<float> first = some();
+    const Lines<float> second = some();
+    const Lines<float> light = some();
+    const auto run = [&](const VesselRows& rows) {
+      Bytes all;
+      const auto keep = [&](const Bytes& bytes) {
+        all.insert(all.end(), bytes.begin(), bytes.end());
+      };
+      for (const float sign : {1.0F, -1.0F}) {
+        const Lines<float> gain(n_ + kRowSlack);
+        rows.contrast_gains(light.data(), n_, gain.data());
+        const Lines<float> best(n_ + kRowSlack);
+        for (const bool frangi : {false, true}) {
+          std::fill_n(best.data(), n_, 0.0F);
+          if (frangi) {
+            rows.add_frangi(sign, first.data(), second.data(), gain.data(), n_, best.data());
+          } else {
+            rows.add_ridge(sign, second.data(), n_, best.data());
+            rows.scale(gain.data(), n_, best.data());
+          }
+          rows.keep_within(sign, light.data(), first.data(), n_, best.data());
+          Bytes out(n_);
+          rows.classify(best.data(), 0.1F, 0.4F, n_, out.data());
+          keep(out);
+          rows.heat(best.data(), 300.0F, n_, out.data());
+          keep(out);
+        }
+      }
+      Bytes out(n_);
+      rows.shapes(first.data(), second.data(), 8, 0.3F, 0.6F, n_, out.data());
+      keep(out);
+      return all;
+    };
+    expect_same(run(all_vessel_rows().front()), run(scalar_vessel_rows()), "measures", n_);
+  }
+
+  std::size_t n_;
+  Lines<float> levels_;
+};
+
 }  // namespace
 }  // namespace equalux
 
@@ -693,7 +1021,8 @@ int main() {
   const DeepTileRows deep_tiles = all_deep_tile_rows().front();
   const denoise::DenoiseRows denoising = denoise::all_denoise_rows().front();
   if (tested.target == kScalarTarget || deep.target == kScalarTarget ||
-      deep_tiles.target == kScalarTarget || denoising.target == kScalarTarget) {
+      deep_tiles.target == kScalarTarget || denoising.target == kScalarTarget ||
+      all_hessian_rows().size() == 1 || all_vessel_rows().size() == 1) {
     std::puts("this build has no vectors to compare with plain C++");
     return 1;
   }
@@ -705,6 +1034,10 @@ int main() {
     }
     compare_hues(n);
     DenoiseComparison(denoising, n).run();
+    compare_rounding(n);
+    compare_opencv_tiles(n);
+    ConvolutionComparison(n).run();
+    if (n <= 256) HessianComparison(n).run();
   }
   compare_first_parted(tested);
   std::printf("%s: %d comparisons with plain C++, %d differ\n", std::string(tested.target).c_str(),
