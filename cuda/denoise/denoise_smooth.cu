@@ -228,7 +228,7 @@ __device__ __forceinline__ void smooth_pairs(const SmoothShared& shared, int pai
 /// Kinds of output, each a kernel of its own.
 enum class Output {
   bytes,  ///< 8-bit codes rounded without dither, with full strength
-  words,  ///< 16-bit words at even addresses, rounded likewise
+  words,  ///< 16-bit words at even addresses, rounded without dither, with full strength
   any,
 };
 

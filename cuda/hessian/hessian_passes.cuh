@@ -54,10 +54,10 @@ struct KnownShape {
 
 /// Positions of a tile's parts in shared memory.
 struct TileMemory {
-  float* levels;  // rows + 2 reach rows
-  float* smooth;  // band rows, as the next two
-  float* slope;
-  float* curve;
+  float* levels;   // rows + 2 reach rows
+  float* smooth;   // band rows
+  float* slope;    // band rows
+  float* curve;    // band rows
   float* results;  // result_planes planes of band * width
 
   template <typename Shape>

@@ -18,11 +18,13 @@ namespace equalux {
 struct PageRequest {
   std::string method;
   std::string path;  ///< without arguments
-  std::string host;  ///< this and the next two are headers; empty = none
+  // Headers; empty = none.
+  std::string host;
   std::string authorization;
   std::string content_type;
   std::string fetch_site;  ///< Sec-Fetch-Site, by which browsers tell whose page asks
-  std::string token;       ///< an argument after ?; empty = none
+
+  std::string token;  ///< an argument after ?; empty = none
   std::vector<std::pair<std::string, std::string>> arguments;  ///< all of them, in order
   std::string body;
   bool too_long = false;  ///< the body was longer than kLongestRequest

@@ -629,9 +629,11 @@ class Server final : public PageServer {
   MHD_Daemon* daemon_ = nullptr;
   int wake_ = -1;
   std::string url_;
-  std::list<Link> links_;  // used by the server's thread only, as the next ones
+  // Used by the server's thread only.
+  std::list<Link> links_;
   unsigned viewers_ = 0;
   bool stopping_ = false;
+
   std::atomic<unsigned> present_{0};  // callers at /api/here
   std::atomic<Time> left_{Time()};    // time at which the last of them went
   std::atomic<bool> stop_{false};

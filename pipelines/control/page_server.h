@@ -46,7 +46,8 @@ struct PageOptions {
 ///                                             newest whenever the caller has taken the one before;
 ///                                             503 without any, or with too many viewers
 ///   GET  /snapshot.jpg?view=&width=&quality=  one of them
-///   GET  /api/tones                           histograms and curve, see tones_of(); 503 likewise
+///   GET  /api/tones                           histograms and curve, see tones_of(); 503
+///                                             without any picture
 ///   GET  /api/parameters                      {"strength":"how far ...", ...,
 ///                                             "preset":{"fog":"..."}, "sliders":[{"key",...}]}
 ///   GET  /api/here                            answered when the run ends: the caller is there

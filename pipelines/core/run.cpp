@@ -204,12 +204,13 @@ class Engine {
   std::atomic<bool> enough_{false};   // max_frames of a live source have been read
   std::atomic<bool> aborted_{false};  // all threads should return at once
 
-  std::mutex mutex_;  // guards the next three and changed_
+  std::mutex mutex_;  // guards error_, sink_done_ and run_done_
   std::condition_variable changed_;
   std::exception_ptr error_;
   bool sink_done_ = false;
-  bool sink_is_short_ = false;  // the finished output lacks something
   bool run_done_ = false;
+  bool sink_is_short_ = false;  // the finished output lacks something; used by the sink's thread,
+                                // and when that has ended
 
   // Used by capture() only, until its thread has ended.
   End end_ = End::of_source;

@@ -83,10 +83,10 @@ struct RunResult {
   std::uint64_t frames_out = 0;    ///< includes those before resume_from
   std::uint64_t dropped = 0;       ///< in the queues, or by a live source itself
   std::uint64_t in_flight = 0;     ///< the rest of frames_in: in flight when the run ended
-  bool live = false;               ///< frames arrived in real time; then the next three count
-  std::uint64_t late = 0;          ///< latency exceeded the duration of a frame
-  std::uint64_t reconnects = 0;    ///< times that the source was opened again
-  std::uint64_t placeholders = 0;  ///< part of frames_in, not from the source
+  bool live = false;               ///< frames arrived in real time
+  std::uint64_t late = 0;          ///< live: frames whose latency exceeded the duration of a frame
+  std::uint64_t reconnects = 0;    ///< live: times that the source was opened again
+  std::uint64_t placeholders = 0;  ///< live: part of frames_in, not from the source
   double elapsed_s = 0;            ///< from the request of the first frame to the sink's end
   double media_s = 0;              ///< of the frames written, by their timestamps
   std::string partial_reason;      ///< set where code is partial

@@ -109,7 +109,7 @@ class LiveMonitor {
   [[nodiscard]] bool is_looked_at(Clock::time_point now) const;
 
   const std::function<Clock::time_point()> now_;
-  mutable std::mutex mutex_;  // guards everything but kept_at_, which only add() uses, and wanted_
+  mutable std::mutex mutex_;  // guards all that is neither atomic nor used by add() only
   StreamInfo info_;
   Clock::time_point started_ = now_();
   Counts counts_;
@@ -119,8 +119,8 @@ class LiveMonitor {
   std::vector<std::pair<std::string, double>> stages_;
   std::function<RecordCounts()> recording_;
   std::shared_ptr<const PicturePair> pictures_;
-  Clock::time_point kept_at_;
-  std::uint64_t serial_ = 0;  // used by add() only, as kept_at_
+  Clock::time_point kept_at_;  // used by add() only
+  std::uint64_t serial_ = 0;   // used by add() only
   std::function<void()> on_picture_;
   ViewerCounts viewers_;
   std::atomic<Clock::rep> asked_{kNobody};  // when the requested pair is due

@@ -318,7 +318,7 @@ class ReconnectingSource final : public Source {
   std::shared_ptr<RelayedSound> sound_;  // null where there is none
   Image sign_;
 
-  std::mutex mutex_;  // guards the two below, and changes of source_
+  std::mutex mutex_;  // guards cancelled_ and current_, and changes of source_
   bool cancelled_ = false;
   Source* current_ = nullptr;
   std::unique_ptr<Source> source_;  // null while it is lost

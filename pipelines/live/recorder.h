@@ -103,7 +103,7 @@ class Recorder {
   bool failed_ = false;  // frames up to the next end are dropped
   std::thread closing_;  // closes the previous file, which takes time
 
-  mutable std::mutex mutex_;  // guards the rest
+  mutable std::mutex mutex_;  // guards waiting_, finished_, counts_ and code_
   std::condition_variable changed_;
   std::deque<FramePtr> waiting_;  // null = end of a recording
   bool finished_ = false;
@@ -112,7 +112,7 @@ class Recorder {
   RecordCounts counts_;
   ExitCode code_ = ExitCode::done;
 
-  std::mutex sinks_mutex_;  // guards the two below
+  std::mutex sinks_mutex_;  // guards sinks_ and cancelled_
   std::vector<std::weak_ptr<Sink>> sinks_;
   bool cancelled_ = false;
 

@@ -75,7 +75,7 @@ class CameraList {
   pw_proxy* metadata_ = nullptr;
   spa_hook metadata_listener_{};
   pw_metadata_events metadata_events_{};
-  std::optional<Registry> registry_;  // last, because it calls the above
+  std::optional<Registry> registry_;  // last, because its callbacks use the other members
 };
 
 /// Describes cameras as in "there is pipewire:cam (Integrated Camera)" and so on, or "PipeWire

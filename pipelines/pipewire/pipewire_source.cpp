@@ -90,7 +90,8 @@ class PipewireSource final : public Source {
   Image mine_;
   std::vector<std::uint8_t> my_jpeg_;
 
-  std::mutex mutex_;  // guards the next; taken inside the loop's lock, never around it
+  // Guards the members from cancelled_ to lost_. Taken inside the loop's lock, never around it.
+  std::mutex mutex_;
   std::condition_variable changed_;
   bool cancelled_ = false;
   std::string failure_;

@@ -151,8 +151,8 @@ gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
   return TRUE;
 }
 
-/// Returns the size of frames by their caps: a padded input has another size than the output with
-/// the same caps.
+/// Returns the size of the other side's frames by their caps, as a padded input has another size
+/// than the output with the same caps.
 gboolean transform_size(GstBaseTransform* transform, GstPadDirection, GstCaps*, gsize,
                         GstCaps* other_caps, gsize* other_size) {
   return get_unit_size(transform, other_caps, other_size);

@@ -21,8 +21,8 @@ namespace equalux::cuda {
 struct WholeChroma {
   std::uint32_t cb;
   std::uint32_t cr;
-  std::int32_t above;  ///< largest channel less luma; `least` likewise
-  std::int32_t least;
+  std::int32_t above;  ///< largest channel less luma
+  std::int32_t least;  ///< least channel less luma
 
   /// `samples` is the number of samples in a cell, by which the weights are larger.
   __device__ WholeChroma(const YuvFloats& k, int samples, std::uint32_t cb, std::uint32_t cr)

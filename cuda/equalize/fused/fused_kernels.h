@@ -22,7 +22,9 @@ inline constexpr std::uint32_t kPartColumns = 16;
 [[nodiscard]] const void* fused_packed_kernel(PixelFormat format, Access access);
 [[nodiscard]] const void* fused_420_kernel(PixelFormat format, Access access);
 [[nodiscard]] const void* fused_422_444_kernel(PixelFormat format, Access access);
-/// Returns the kernel for frames whose saturation changes, likewise; null for gray, too.
+/// Returns the kernel for frames of a format whose saturation changes: a __global__ function of one
+/// FusedParams. Null for gray, for formats of another family, and where the format does not have
+/// the access.
 [[nodiscard]] const void* fused_packed_saturated_kernel(PixelFormat format, Access access);
 [[nodiscard]] const void* fused_420_saturated_kernel(PixelFormat format, Access access);
 [[nodiscard]] const void* fused_422_444_saturated_kernel(PixelFormat format, Access access);

@@ -42,7 +42,7 @@ class DecodeBin final : public PictureDecoder {
   StreamHint hint_;
   FormatPredicate accepts_;
   int threads_;
-  std::mutex mutex_;  // guards the next members, which GStreamer's threads set
+  std::mutex mutex_;  // guards linked_, skipped_ and native_, which GStreamer's threads set
   bool linked_ = false;
   bool skipped_ = false;  // a decoder that would crash was skipped
   GstVideoFormat native_ = GST_VIDEO_FORMAT_UNKNOWN;

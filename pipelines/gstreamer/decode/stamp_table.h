@@ -66,8 +66,8 @@ class StampTable {
   std::deque<Stamp> first_;
   bool by_order_ = false;
   std::optional<Rational> rate_;  // of a stream without times
-  std::uint64_t fed_ = 0;         // used with rate_, as the next
-  std::uint64_t taken_ = 0;
+  std::uint64_t fed_ = 0;         // used with rate_
+  std::uint64_t taken_ = 0;       // used with rate_
   int skip_ = 0;  // decoding times before the first picture that are still to be skipped
   std::uint64_t lost_ = 0;
   std::optional<std::int64_t> asked_;  // the decoder's last time

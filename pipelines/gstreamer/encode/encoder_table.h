@@ -42,7 +42,7 @@ struct EncoderSpec {
   /// Additional settings for a stream that is watched while it is made: one packet for each frame
   /// at once.
   std::string_view live{};
-  std::string_view lossless{};  ///< settings in place of the above; empty = cannot
+  std::string_view lossless{};  ///< in place of `settings` for bit-exact video; empty = cannot
   bool always_lossless = false;
   std::vector<GstVideoFormat> formats;  ///< accepted, in order of preference
   AlphaForm alpha = AlphaForm::none;    ///< what some of the formats allow; see alpha_form()

@@ -44,7 +44,8 @@ class SaturationPass {
   void apply_rgb(Stores stores, const std::uint8_t* in, std::size_t n, std::uint8_t* out) const {
     loops_.saturate_rgb(tables_->gains, stores, at_, in, n, out);
   }
-  /// Changes a line of cells with n luma columns; `in` and `out` as above.
+  /// Changes a line of cells with n luma columns; `in` and `out` are the same memory or do not
+  /// overlap.
   void apply_yuv(Stores stores, const YuvRowOut& in, std::size_t n, const YuvRowOut& out) const {
     loops_.saturate_yuv(tables_->gains, tables_->gain48.data(), sampling_, weights_, stores,
                         {{in.luma[0], in.luma[1]}, in.cb, in.cr}, n, out);

@@ -36,7 +36,8 @@ class DeepSaturationPass {
   void apply_rgb(Stores stores, const std::uint8_t* in, std::size_t n, std::uint8_t* out) const {
     loops_.saturate_rgb(form_, at_, same_, saturation_, stores, in, n, out);
   }
-  /// Changes a line of cells with n columns and so many rows of luma; `in` and `out` as above.
+  /// Changes a line of cells with n columns and so many rows of luma; `in` and `out` are the same
+  /// memory or do not overlap.
   void apply_yuv(Stores stores, int rows, const YuvRowOut& in, std::size_t n,
                  const YuvRowOut& out) const {
     loops_.saturate_yuv({form_, chroma_, rows}, same_, saturation_, stores,
