@@ -67,6 +67,8 @@ std::string option_help(const Option& option, const Settings& settings) {
   if (at == std::string::npos || setting == settings.end()) return option.help;
   const auto& [values, origin, by, changes] = setting->second;
   if (by == GivenBy::flag || values.empty() || values.back().empty()) return option.help;
+  // The default preset depends on the input, which help is mostly asked for without.
+  if (by == GivenBy::usual_preset && option.name == "preset") return option.help;
   std::string value;
   for (const std::string& each : values)
     value += (value.empty() ? "" : ", ") + each;

@@ -232,6 +232,15 @@ TEST(Help, DefaultsAreThoseThatWouldBeUsed) {
   EXPECT_EQ(strength({"run", "--preset", "plain"}), "(default: 1)");
 }
 
+TEST(Help, TellsOfTheDefaultPresetOfCameras) {
+  for (const char* help : {"--help", "--help-all"}) {
+    const std::string text =
+        std::regex_replace(run_program({"run", help}).out, std::regex("\\s+"), " ");
+    EXPECT_THAT(text, HasSubstr("(default: stable for run and batch, webcam for run camera:N"))
+        << help;
+  }
+}
+
 TEST(Help, ShortHelpSaysWhatADefaultOfZeroIs) {
   EXPECT_THAT(run_program({"run", "--help"}).out,
               HasSubstr("stop after N frames (default: 0 = all)\n"));
