@@ -54,7 +54,7 @@ void launch_early(const LaunchDevice& device, const char* what, void (*kernel)(P
   check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
 }
 
-/// The same for a kernel without dynamic shared memory.
+/// Launches a kernel without dynamic shared memory, which may start early.
 template <typename... Parameters>
 void launch_early(const LaunchDevice& device, const char* what, void (*kernel)(Parameters...),
                   dim3 grid, dim3 block, cudaStream_t stream,

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr auto kLaunchStall = 30s;
 /// Time that a sink may need for its queued frames after the last one.
 constexpr auto kEnd = 10s;
-/// Both times once the run is being stopped, and the limit for stopping its elements.
+/// kLaunchStall and kEnd once the run is being stopped, and the limit for stopping its elements.
 constexpr auto kLaunchStallWhenStopped = 1500ms;
 constexpr auto kEndWhenStopped = 2000ms;
 constexpr auto kStopLaunchWhenStopped = 500ms;

@@ -31,7 +31,7 @@ struct Axis {
   std::vector<float> weight;
 };
 
-/// Both directions. OpenCV pads both where it pads one.
+/// Tiles in both directions. OpenCV pads a frame in both directions where one needs it.
 struct Grid {
   Grid(const ClaheParams& params, int width, int height);
   Grid() = default;

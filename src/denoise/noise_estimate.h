@@ -38,7 +38,7 @@ EQUALUX_HD int second_differences(const std::int16_t* first, std::ptrdiff_t step
 EQUALUX_HD int block_texture(const std::int16_t* first, std::ptrdiff_t step) {
   return second_differences(first, step, 1);
 }
-/// The same over twice the distance, from 4 x 4 samples.
+/// Texture of such a block over twice the distance, from 4 x 4 samples.
 EQUALUX_HD int block_spread(const std::int16_t* first, std::ptrdiff_t step) {
   return second_differences(first, step, 2);
 }

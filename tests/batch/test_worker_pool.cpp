@@ -194,7 +194,7 @@ TEST_F(WorkerPoolTest, ADeviceThatComesBackGoesOn) {
     EXPECT_EQ(result.at("by"), "device 0");
 }
 
-/// It is the file: the others are done on the devices as ever.
+/// The file is the cause: the others are done on the devices as ever.
 TEST_F(WorkerPoolTest, AJobThatDevicesAreLostOnCostsTheOthersNothing) {
   for (const bool may_fall_back : {true, false}) {
     for (const int count : {1, 2}) {

@@ -11,7 +11,8 @@ namespace equalux::test {
 void reference_clahe(const ClaheParams& params, const ConstImageView& in, const ImageView& out,
                      bool interlaced = false);
 
-/// The same without any rounding but the last: what the definition's steps stand for.
+/// Does as reference_clahe(), progressive, without any rounding but the last: what the
+/// definition's steps stand for.
 void exact_clahe(const ClaheParams& params, const ConstImageView& in, const ImageView& out);
 
 }  // namespace equalux::test

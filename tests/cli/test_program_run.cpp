@@ -58,7 +58,7 @@ class RunCommand : public ::testing::Test {
   ProgramOptions options_;
 };
 
-/// Of files that grow as NAME.partial.EXT, those that this build writes.
+/// Outputs that grow as NAME.partial.EXT, as far as this build writes them.
 std::vector<std::string> growing_outputs() {
 #ifdef EQUALUX_HAVE_GSTREAMER
   return {"out.y4m", "out.mkv", "out.mp4"};

@@ -33,7 +33,8 @@ void __cudaRegisterFunction(void** /*handle*/, const char* /*host*/, char* /*dev
                             int* /*warp_size*/) {}
 void __cudaRegisterVar(void** /*handle*/, char* /*host*/, char* /*device*/, const char* /*name*/,
                        int /*external*/, std::size_t /*bytes*/, int /*constant*/, int /*global*/) {}
-/// Of managed variables; named by objects that are not optimized, though nobody has any.
+/// Runtime's entry for managed variables. Objects that are not optimized name it, though nobody has
+/// any.
 char __cudaInitModule(void** /*handle*/) {
   return 1;
 }

@@ -16,7 +16,7 @@ using fake::Memory;
 
 namespace {
 
-/// As of a device of compute capability 9.0.
+/// Properties of the fake devices, those of compute capability 9.0.
 constexpr int kCapability = 90;
 constexpr int kMultiprocessors = 8;
 constexpr int kBlockThreads = 1024;

@@ -104,7 +104,7 @@ TEST(Region, EveryFormatTargetAndFieldOrderCountsExactlyThePixelsInside) {
   }
 }
 
-/// The same of frames of more than 8 bits, by each of `targets`.
+/// Expects the exact result of frames of more than 8 bits, by each of `targets`.
 void expect_exact_deep(const EqualizeParams& params, const ImageDesc& desc,
                        const std::vector<DeepRows>& targets, int padding, FieldOrder order,
                        const std::function<bool(int, int)>& inside) {

@@ -29,7 +29,7 @@ int by_float(int c, float gain) {
 int by_addition(int c, float gain) {
   return static_cast<int>(std::fma(static_cast<float>(c), gain, 8388608.0f) - 8388608.0f);
 }
-/// The same on machines without fused multiply-add.
+/// How vectors round on machines without fused multiply-add.
 int by_two_roundings(int c, float gain) {
   volatile float product = static_cast<float>(c) * gain;
   return static_cast<int>(product + 8388608.0f - 8388608.0f);

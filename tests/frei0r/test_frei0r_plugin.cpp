@@ -47,7 +47,7 @@ class Frei0r : public ::testing::Test {
     return reinterpret_cast<std::uint32_t*>(bytes);
   }
 
-  /// The same of the library's filter.
+  /// The library's filter, given the frames that the plugin gets.
   struct Core {
     explicit Core(const std::string& spec) : filter(make_cpu_filter(parse_filter_spec(spec))) {
       filter->configure(kDesc);

@@ -44,7 +44,7 @@ class CudaVessel : public test::DeviceTest {
     test::expect_same_frames(*cpu, *cuda, desc, content, layout, 2, order);
   }
 
-  /// The same for one picture.
+  /// Expects the bytes of the CPU from the GPU, for one picture.
   template <typename Params>
   static void expect_same_picture(const Params& params, const ConstImageView& in) {
     const auto cpu = make_cpu_filter(params, {1});

@@ -15,7 +15,7 @@ class Dice {
   double between(double least, double most) {
     return least + (most - least) * (static_cast<double>(engine_()) / 4294967296.0);
   }
-  /// Of mean 0 and deviation 1, nearly normal.
+  /// A nearly normal number of mean 0 and deviation 1.
   double noise() {
     double sum = 0;
     for (int i = 0; i < 12; ++i)

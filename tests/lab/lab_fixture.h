@@ -33,7 +33,7 @@ class LabTest : public ::testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return lab(arguments);
   }
-  /// The same on a tiny image.
+  /// Runs an experiment as measure_bare() does, on a tiny image.
   ProgramResult measure(const std::string& experiment, std::vector<std::string> more = {}) {
     more.insert(more.begin(), kImage);
     return measure_bare(experiment, more);

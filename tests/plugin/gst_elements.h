@@ -40,12 +40,12 @@ enum class Layout { usual, padded };
                                      Content content = Content::natural);
 /// The samples in a buffer, planes one after another without padding.
 [[nodiscard]] std::vector<std::uint8_t> samples_of(GstBuffer* buffer, const Stream& stream);
-/// What the core's filter makes of them.
+/// What the core's `equalize` makes of a buffer's samples.
 [[nodiscard]] std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream,
                                                  const EqualizeParams& params = {},
                                                  FieldOrder field_order = FieldOrder::progressive);
 
-/// The same of any filter, which is configured for the stream.
+/// What any filter makes of a buffer's samples; it is configured for the stream.
 [[nodiscard]] std::vector<std::uint8_t> filtered(GstBuffer* buffer, const Stream& stream,
                                                  Filter& filter,
                                                  FieldOrder field_order = FieldOrder::progressive);

@@ -78,7 +78,7 @@ class CudaPictures {
     const auto filter = make_cpu_filter(EqualizeParams{}, {1});
     return make(seed, *filter);
   }
-  /// The same for any filter.
+  /// The picture of a seed, and what a filter makes of it.
   [[nodiscard]] std::pair<BufferPtr, std::vector<std::uint8_t>> make(std::uint32_t seed,
                                                                      Filter& filter) const {
     const BufferPtr host = picture(*stream_, seed);

@@ -16,8 +16,8 @@ struct SceneFigures {
   /// RMS step between frames of the means of 16x16 blocks, levels of luma; the frame of a cut
   /// aside.
   double step = 0;
-  /// Of the scene with the object: the same step had each frame's curve stayed that of the frame
-  /// before it. Empty where the results are no function of V.
+  /// Step of the scene with the object, had each frame's curve stayed that of the frame before it.
+  /// Empty where the results are no function of V.
   std::optional<double> frozen_step;
   std::vector<double> steps;  ///< of each frame that was taken, from the second on
   std::vector<double> moves;  ///< of each frame that was taken, see largest_move

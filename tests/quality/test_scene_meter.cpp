@@ -11,10 +11,10 @@
 namespace equalux::scenes {
 namespace {
 
-/// A level in a frame becomes another one.
+/// Curve of a frame: the level that a level becomes.
 using Curve = std::function<int(int frame, int level)>;
 
-/// Of frames [first, end).
+/// Figures of frames [first, end) under a curve.
 SceneFigures measure(SceneKind kind, int first, int end, const Curve& curve) {
   const StabilityScene scene(kind);
   SceneMeter meter(scene);

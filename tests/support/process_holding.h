@@ -41,8 +41,8 @@ inline Holding holding_of(int process) {
   return {memory_kb, entries_in(folder / "fd"), entries_in(folder / "task")};
 }
 
-/// What was held at all times in a part of the samples, from tenth to tenth: the least of each,
-/// which passing needs do not raise, and a leak does.
+/// Returns what was held at all times in a part of the samples, from tenth to tenth: the least of
+/// each resource, which passing needs do not raise, and a leak does.
 inline Holding always_held(const std::vector<Holding>& samples, std::size_t from, std::size_t to) {
   const std::size_t begin = samples.size() * from / 10;
   Holding least = samples[begin];
@@ -54,8 +54,8 @@ inline Holding always_held(const std::vector<Holding>& samples, std::size_t from
   return least;
 }
 
-/// The same, the median of each: for what lets go now and then, as a recording does that goes on in
-/// another file, whose least says nothing of the rest.
+/// Returns the median of each resource over a part of the samples: for what lets go now and then,
+/// as a recording does that goes on in another file, whose least says nothing of the rest.
 inline Holding usually_held(const std::vector<Holding>& samples, std::size_t from, std::size_t to) {
   const auto begin = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * from / 10);
   const auto end = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * to / 10);

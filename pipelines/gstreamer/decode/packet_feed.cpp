@@ -203,7 +203,7 @@ BufferPtr PacketFeed::wrap_alpha(const AVPacket& packet) {
 /// pictures before its first key picture.
 void PacketFeed::check_for_times() {
   constexpr std::size_t kLookAhead = 300;  // packets, of the many that may be before 0
-  // As many as a codec reorders.
+  // Most packets that a codec reorders.
   const std::size_t reordered = stream_->codecpar->video_delay > 0 ? 16 : 1;
   const auto is_timed = [](const PacketPtr& packet) {
     return packet->pts != AV_NOPTS_VALUE || packet->dts != AV_NOPTS_VALUE;

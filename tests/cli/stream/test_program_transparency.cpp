@@ -109,8 +109,8 @@ TEST_F(TransparentFiles, ProresKeepsItIntoFfv1) {
   EXPECT_GT(worst_psnr("out.mkv", "in.mov", "", "gray10le"), 55);
 }
 
-/// As many packets of it as of the colours, keyframes at the same ones: several of them, in a clip
-/// whose colours and transparency change at other times.
+/// Transparency has as many packets as the colours, and key frames at the same ones: several of
+/// them, in a clip whose colours and transparency change at other times.
 TEST_F(TransparentFiles, WebmKeepsItBesideItsPackets) {
   make("in.mkv", "-c:v ffv1 -pix_fmt yuva420p", 300, "65x47");
   keep({"in.mkv", "-o", "out.webm"});

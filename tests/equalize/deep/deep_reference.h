@@ -24,7 +24,8 @@ void reference_equalize_deep(const EqualizeParams& params, const ConstImageView&
 using DeepCurveOf =
     std::function<std::vector<std::int64_t>(const std::vector<std::int64_t>& counts)>;
 
-/// The same with another curve.
+/// Writes to `out` the frame that curves of `curve_of` make, as reference_equalize_deep() does with
+/// curves of parameters.
 void reference_scale_deep(const DeepCurveOf& curve_of, const ConstImageView& in,
                           const ImageView& out, bool interlaced = false,
                           const DeepCounted& counted = {});

@@ -217,8 +217,8 @@ std::vector<Wide> factors_of(const EqualizeParams& params, const Curve& curve, W
   return factors;
 }
 
-/// The same by what the curve has made, `results` being levels of a result: on the line between the
-/// levels of the curve that become less and as much or more.
+/// Factors of saturation by what the curve has made, `results` being levels of a result: on the
+/// line between the levels of the curve that become less and as much or more.
 template <typename Curve>
 std::vector<Wide> factors_of_results(const EqualizeParams& params, const Curve& curve, Wide most,
                                      const std::vector<Wide>& results) {

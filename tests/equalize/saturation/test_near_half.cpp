@@ -39,7 +39,7 @@ struct Gain {
     return static_cast<std::uint64_t>((2 * product + denominator) /
                                       (2 * static_cast<Unsigned128>(denominator)));
   }
-  /// As a fused multiplication and addition rounds it.
+  /// code gain, rounded as a fused multiplication and addition rounds it.
   [[nodiscard]] std::uint64_t rounded(int code) const {
     return static_cast<std::uint64_t>(std::nearbyint(double{value} * code));
   }

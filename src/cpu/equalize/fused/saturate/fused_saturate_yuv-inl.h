@@ -44,8 +44,8 @@ constexpr int doubtful_steps(bool close) {
 constexpr float doubt_of_sums(bool close) {
   return close ? 0x1.4p-21f : 0x1p-20f;
 }
-/// The same where S may reach 1. Its factor has a quotient and a product more, and each gain is
-/// multiplied by it, in sums of four: 15.
+/// Bound of the relative error of chroma where S may reach 1. Its factor has a quotient and a
+/// product more, and each gain is multiplied by it, in sums of four: 15.
 constexpr float kDoubtOfLimitedSums = 0x1.2p-20f;
 
 /// Factor of sums of gains, and bounds between which it and all rounding errors keep them.
@@ -346,7 +346,8 @@ struct LumaSaturation {
   bool ends;          ///< some v is that of black or of white
   bool undone;        ///< some level must be redone
   bool exact;
-  /// Of saturate_vector(), which few vectors take: no constant there, so that it is compiled once.
+  /// Stores of saturate_vector(). They are no constant there, so that it is compiled once; few
+  /// vectors take it.
   Stores stores = Stores::cached;
 
   LumaSaturation(const YuvWeights& weights, const SaturatedGains& gains)
