@@ -404,6 +404,43 @@ TEST(Presets, EndoscopyLeavesOutTheBlackAroundARoundPicture) {
   EXPECT_THAT(cli::preset_options("stable"), Not(Contains(Given("surround", "ignore"))));
 }
 
+/// Round picture of tissue, 96 x 96 pixels of red with a saturation of 0.65, on black.
+std::string tissue_ppm() {
+  std::string text = "P6 96 96 255\n";
+  for (int y = 0; y < 96; ++y) {
+    for (int x = 0; x < 96; ++x) {
+      const bool inside = (x - 48) * (x - 48) + (y - 48) * (y - 48) < 44 * 44;
+      const int red = inside ? 150 + (3 * x + 5 * y) % 60 : 0;
+      for (const int channel : {red, red * 45 / 100, red * 35 / 100})
+        text += static_cast<char>(channel);
+    }
+  }
+  return text;
+}
+
+/// At a saturation of 1, two of three channels no longer show what is in the tissue.
+TEST(Presets, EndoscopyKeepsTissueFromTheEndOfSaturation) {
+  const TemporaryFolder folder;
+  folder.write("in.ppm", tissue_ppm());
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto done = run_program({"image", "in.ppm", "out.ppm", "--preset", "endoscopy"}, options);
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const std::string out = folder.read("out.ppm");
+  const std::size_t pixels = out.size() - 96 * 96 * 3;
+  int tissue = 0;
+  double saturations = 0;
+  for (std::size_t at = pixels; at < out.size(); at += 3) {
+    const int red = static_cast<unsigned char>(out[at]);
+    if (red < 40) continue;
+    ++tissue;
+    saturations += 1 - static_cast<unsigned char>(out[at + 2]) / static_cast<double>(red);
+  }
+  EXPECT_GT(tissue, 5000);
+  EXPECT_GT(saturations / tissue, 0.65);
+  EXPECT_LT(saturations / tissue, 0.75);
+}
+
 TEST(Presets, CurvesAreForAllCommandsThoseOfACommandForIt) {
   const TemporaryFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 2));
