@@ -27,7 +27,11 @@ inline Steered steered_equalize() {
       values.emplace_back(option.key, option_text(params, option.key));
     return values;
   };
-  return {0, options, live_values({}),
+  return {0,
+          "equalize",
+          options,
+          options,
+          live_values({}),
           [live_values](const OptionValues& values) {
             EqualizeParams params;
             for (const auto& [key, value] : values)

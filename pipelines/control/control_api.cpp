@@ -77,13 +77,17 @@ ControlAnswer ControlApi::handle(std::string_view request) {
     return refusal("the request has " + std::to_string(request.size()) +
                    " bytes, must be at most " + std::to_string(kLongestRequest));
   }
+  nlohmann::ordered_json set = nlohmann::ordered_json::object();
   try {
     if (request.find_first_not_of(" \t\r\n") != std::string_view::npos) {
       RequestCheck check;
       nlohmann::json::sax_parse(request, &check);
       if (!check.fault().empty()) return refusal(check.fault());
       const nlohmann::json wanted = parse_json(request);
-      if (!wanted.is_object() || !wanted.empty()) steering_.change(wanted);
+      if (!wanted.is_object() || !wanted.empty()) {
+        for (auto& [key, filters] : steering_.change(wanted))
+          set[key] = std::move(filters);
+      }
     }
   } catch (const Error& error) {
     return refusal(error.what());
@@ -91,9 +95,12 @@ ControlAnswer ControlApi::handle(std::string_view request) {
     return refusal(error.what());
   }
   nlohmann::ordered_json answer{{"state", steering_.state()},
+                                {"filters", steering_.filter_states()},
                                 {"changed", steering_.changed()},
                                 {"counters", monitor_.counters()},
-                                {"presets", steering_.presets()}};
+                                {"presets", nlohmann::json::array()}};
+  if (steering_.takes_presets()) answer["presets"] = steering_.presets();
+  if (!set.empty()) answer["set"] = std::move(set);
   return {true, json_text(answer)};
 }
 

@@ -15,8 +15,9 @@ inline constexpr std::size_t kLongestRequest = 4096;  ///< bytes
 
 struct ControlAnswer {
   bool ok = true;
-  std::string
-      json;  ///< {"state","changed","counters","presets"}, or {"error"} where not ok; one line
+  /// {"state","filters","changed","counters","presets"}, and "set" with the filters that took each
+  /// key, or {"error"} where not ok; one line.
+  std::string json;
 };
 
 /// Answers requests. Thread-safe as far as its parts are, which must outlive it.
@@ -25,8 +26,8 @@ class ControlApi {
   ControlApi(Steering& steering, const LiveMonitor& monitor)
       : steering_(steering), monitor_(monitor) {}
 
-  /// Keys that a change may have beside those of the filters' options.
-  [[nodiscard]] const std::vector<Option>& options() const { return steering_.options(); }
+  /// The filters, and the keys that a change may have.
+  [[nodiscard]] const Steering& steering() const { return steering_; }
 
   /// Handles a JSON object for Steering::change(); {} or blanks only query. Never throws, for any
   /// bytes: an error is told in the answer, and then nothing has changed.

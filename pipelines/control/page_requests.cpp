@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -47,8 +48,10 @@ bool is_switch(const Option& option) {
   return option.zero_means == "off";
 }
 
-/// Describes an option for a slider of the page.
-nlohmann::ordered_json slider_of(const Option& option) {
+/// Describes an option for a slider of the page, beside the other options of its filter.
+nlohmann::ordered_json slider_of(const Option& option, std::span<const Option> beside) {
+  const bool has_zero =
+      option.least > 0 || is_switch(option) || find_option(beside, option.zero_means) != nullptr;
   return {{"key", option.key},
           {"title", option.title},
           {"unit", option.unit},
@@ -56,23 +59,45 @@ nlohmann::ordered_json slider_of(const Option& option) {
           {"to", option.slider_most},
           {"step", option.step},
           {"least", option.least},  // 0 is not in the range, but may have a meaning
-          {"zero", option.least > 0 || is_switch(option) ? option.zero_means : std::string_view()},
+          {"zero", has_zero ? option.zero_means : std::string_view()},
           {"off", is_switch(option)},
           {"word", option.word}};
 }
 
-/// Formats the help of each option and preset, and the sliders of the options that have one.
-std::string parameters_text(const std::vector<Option>& options, const PresetLines& presets) {
+/// Describes the sliders and lists of a filter, by its own keys.
+nlohmann::ordered_json controls_of(const std::string& address, std::span<const Option> options) {
+  nlohmann::ordered_json sliders = nlohmann::ordered_json::array();
+  nlohmann::ordered_json choices = nlohmann::ordered_json::array();
+  for (const Option& option : options) {
+    if (option.step > 0) {
+      sliders.push_back(slider_of(option, options));
+      sliders.back()["help"] = option_help(option);
+    } else if (option.type == OptionType::name) {
+      choices.push_back({{"key", option.key},
+                         {"title", option.title},
+                         {"names", spellings(option.names)},
+                         {"help", option_help(option)}});
+    }
+  }
+  return {{"name", address}, {"sliders", std::move(sliders)}, {"choices", std::move(choices)}};
+}
+
+/// Formats the help of each option and preset, the sliders of the options that have one, and what
+/// each filter has of both.
+std::string parameters_text(const Steering& steering, const PresetLines& presets) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   nlohmann::ordered_json sliders = nlohmann::ordered_json::array();
-  for (const Option& option : options) {
+  for (const Option& option : steering.options()) {
     json[std::string(option.key)] = option_help(option);
-    if (option.step > 0) sliders.push_back(slider_of(option));
+    if (option.step > 0) sliders.push_back(slider_of(option, steering.options()));
   }
   nlohmann::ordered_json& lines = json["preset"] = nlohmann::ordered_json::object();
   for (const auto& [name, line] : presets)
     lines[name] = line;
   json["sliders"] = std::move(sliders);
+  nlohmann::ordered_json& filters = json["filters"] = nlohmann::ordered_json::array();
+  for (std::size_t at = 0; at < steering.filters().size(); ++at)
+    filters.push_back(controls_of(steering.addresses()[at], steering.filters()[at].own));
   return json_text(json);
 }
 
@@ -169,7 +194,7 @@ PageRequests::PageRequests(std::string token, std::string page, const PresetLine
     : token_(std::move(token)),
       once_(std::move(once)),
       page_(std::move(page)),
-      parameters_(parameters_text(api.options(), presets)),
+      parameters_(parameters_text(api.steering(), presets)),
       forms_(std::move(forms)),
       jpegs_(forms_.jpeg),
       api_(api),
@@ -266,7 +291,8 @@ PageReply PageRequests::get(const PageRequest& request) {
 PageReply PageRequests::post(const PageRequest& request) {
   if (request.path != "/api/state") return refusal(kNotFound, "changes go to /api/state");
   // A form on another site's page cannot send this type without a preflight request.
-  if (!request.content_type.starts_with("application/json")) {
+  const std::string type = lower_case(request.content_type);
+  if (type.substr(0, std::min(type.find(';'), type.find(' '))) != "application/json") {
     return refusal(kUnsupportedMediaType, "must be application/json");
   }
   if (request.too_long) {

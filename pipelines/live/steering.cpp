@@ -76,6 +76,18 @@ void put_preset(std::vector<Steered>& filters, const OptionValues& preset) {
   }
 }
 
+/// Returns what names each filter in requests: its name, numbered where it has namesakes.
+std::vector<std::string> addresses_of(const std::vector<Steered>& filters) {
+  std::vector<std::string> addresses;
+  for (auto each = filters.begin(); each != filters.end(); ++each) {
+    const auto is_namesake = [&](const Steered& other) { return other.name == each->name; };
+    const auto before = std::count_if(filters.begin(), each, is_namesake);
+    const bool alone = std::count_if(filters.begin(), filters.end(), is_namesake) == 1;
+    addresses.push_back(alone ? each->name : each->name + "-" + std::to_string(before + 1));
+  }
+  return addresses;
+}
+
 bool same_values(const std::vector<Steered>& a, const std::vector<Steered>& b) {
   return std::equal(
       a.begin(), a.end(), b.begin(), b.end(),
@@ -115,8 +127,10 @@ Steered steered(std::size_t filter, const RecipePtr& recipe, Backend backend) {
   };
   const auto keys = std::make_shared<Keys>();
   std::vector<Option> options;
+  std::vector<Option> own_options;
   for (const Option& own : recipe->options()) {
     if (!own.live || !backend_has(own, {}, backend)) continue;
+    own_options.push_back(own);
     Option& option = options.emplace_back(own);
     const Option* const other = find_option(equalize_options(), own.key);
     if (other != nullptr && !is_of_equalize(own)) {
@@ -162,7 +176,13 @@ Steered steered(std::size_t filter, const RecipePtr& recipe, Backend backend) {
     throw_violations(broken);
     return live_values(*changed);
   };
-  return {filter, std::move(options), live_values(*recipe), read, by_own_keys};
+  return {filter,
+          std::string(recipe->name()),
+          std::move(options),
+          std::move(own_options),
+          live_values(*recipe),
+          read,
+          by_own_keys};
 }
 
 Steering::Steering(std::vector<Steered> filters, std::vector<std::string> presets,
@@ -171,6 +191,7 @@ Steering::Steering(std::vector<Steered> filters, std::vector<std::string> preset
       read_preset_(std::move(read_preset)),
       start_(std::move(filters)),
       start_preset_(std::move(preset)),
+      addresses_(addresses_of(start_)),
       start_base_(start_),
       filters_(start_),
       preset_(start_preset_) {
@@ -203,9 +224,61 @@ void Steering::know_frames(const ImageDesc& taken, const ImageDesc& given) {
   ++changes_;
 }
 
-void Steering::change(const Json& wanted) {
+TakenKeys Steering::change(const Json& wanted) {
   if (!wanted.is_object()) throw_usage("a change must be an object, as {\"strength\":0.5}");
-  set(wanted);
+  return set(wanted);
+}
+
+/// Returns the option of a filter that a request's key sets, or null: "strength" and
+/// "clahe.strength" do in a `clahe`, and "clahe-2.strength" does in the second one.
+const Option* Steering::option_for(std::size_t at, std::string_view key) const {
+  const Steered& filter = start_[at];
+  const std::size_t point = key.find('.');
+  if (point == std::string_view::npos) return find_option(filter.options, key);
+  const std::string_view address = key.substr(0, point);
+  // A filter without namesakes is the first of its name.
+  if (address != filter.name && address != addresses_[at] &&
+      !(addresses_[at] == filter.name && address == filter.name + "-1")) {
+    return nullptr;
+  }
+  const Option* own = find_option(filter.own, key.substr(point + 1));
+  if (own == nullptr) return find_option(filter.options, key.substr(point + 1));
+  return &filter.options[static_cast<std::size_t>(own - filter.own.data())];
+}
+
+/// Returns the requested values that concern a filter. Keys with its address override those
+/// without, and its own number its name.
+OptionValues Steering::values_for(std::size_t at, const OptionValues& wanted) const {
+  OptionValues values;
+  const auto add = [&](auto&& is_meant) {
+    for (const auto& [key, value] : wanted) {
+      const Option* option = option_for(at, key);
+      if (option != nullptr && is_meant(std::string_view(key).substr(0, key.find('.')), key))
+        values.emplace_back(option->key, value);
+    }
+  };
+  const std::string& name = start_[at].name;
+  const auto has_point = [](std::string_view key) { return key.find('.') != key.npos; };
+  add([&](std::string_view, std::string_view key) { return !has_point(key); });
+  add([&](std::string_view address, std::string_view key) {
+    return has_point(key) && address == name;
+  });
+  add([&](std::string_view address, std::string_view key) {
+    return has_point(key) && address != name;
+  });
+  return values;
+}
+
+/// Names the filter in an error of an option that filters of other names have, too.
+std::string Steering::with_address(std::size_t at, const std::string& message) const {
+  const std::string key = message.substr(0, message.find(' '));
+  const Option* option = find_option(start_[at].options, key);
+  if (option == nullptr) return message;
+  for (std::size_t other = 0; other < start_.size(); ++other) {
+    if (start_[other].name != start_[at].name && find_option(start_[other].options, key) != nullptr)
+      return addresses_[at] + "." + message;
+  }
+  return message;
 }
 
 void Steering::check_keys(const Json& wanted) const {
@@ -222,13 +295,42 @@ void Steering::check_keys(const Json& wanted) const {
       throw_usage("the chain has nothing that presets set, must be without preset");
     }
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+    if (key.find('.') != key.npos) {
+      check_address(key);
+      continue;
+    }
     const std::string nearest = nearest_name(key, keys);
     throw_usage("key '" + key.substr(0, 40) + "' is unknown, must be " +
                 (nearest.empty() ? list_of_names(keys) : nearest));
   }
 }
 
-void Steering::set(Json wanted) {
+/// Throws for a key such as "clahe.strength" that sets nothing.
+void Steering::check_address(const std::string& key) const {
+  const std::size_t point = key.find('.');
+  const std::string address = key.substr(0, point);
+  std::vector<std::string_view> own_keys;
+  for (std::size_t at = 0; at < start_.size(); ++at) {
+    if (option_for(at, key) != nullptr) return;
+    const Steered& filter = start_[at];
+    if (address != filter.name && address != addresses_[at]) continue;
+    for (const Option& option : filter.own)
+      own_keys.push_back(option.key);
+  }
+  const auto nearest_of = [](const std::string& part, const auto& names) {
+    const std::string nearest = nearest_name(part, names);
+    return nearest.empty() ? list_of_names(names) : nearest;
+  };
+  const std::string own_key = key.substr(point + 1);
+  if (own_keys.empty()) {
+    throw_usage("filter '" + address.substr(0, 40) + "' of key '" + key.substr(0, 40) +
+                "' is unknown, must be " + nearest_of(address, addresses_));
+  }
+  throw_usage("key '" + own_key.substr(0, 40) + "' of " + address + " is unknown, must be " +
+              nearest_of(own_key, own_keys));
+}
+
+TakenKeys Steering::set(Json wanted, std::string told) {
   check_keys(wanted);
   // Reads the preset before locking: a slow disk must not delay apply(), and with it the frames.
   std::string chosen;
@@ -272,36 +374,64 @@ void Steering::set(Json wanted) {
     wanted.erase("preset");
   }
   OptionValues values;
+  TakenKeys taken;
   for (const auto& [key, value] : wanted.items()) {
     values.emplace_back(key, text_of(key, value));
-    said = key + " " + values.back().second;
-  }
-  for (Steered& each : filters) {
-    OptionValues all = each.values;
-    for (const auto& [key, value] : values) {
-      if (find_option(each.options, key) != nullptr) all.emplace_back(key, value);
+    std::vector<std::string> takers;
+    for (std::size_t at = 0; at < filters.size(); ++at) {
+      const Option* option = option_for(at, key);
+      if (option == nullptr) continue;
+      if (value.is_null() && option->unset.empty())
+        throw_usage(key + " is null, must be " + option_range(*option));
+      takers.push_back(addresses_[at]);
     }
+    said = key + " " + values.back().second +
+           (takers.size() > 1 ? " in " + std::to_string(takers.size()) + " filters" : "");
+    taken.emplace_back(key, std::move(takers));
+  }
+  for (std::size_t at = 0; at < filters.size(); ++at) {
+    Steered& each = filters[at];
+    const OptionValues own = values_for(at, values);
+    OptionValues all = each.values;
+    all.insert(all.end(), own.begin(), own.end());
     // Some values lose their meaning when a slider leaves a word, or sets no time constant.
-    for (auto& value : idle_beside(each.options, values))
+    for (auto& value : idle_beside(each.options, own))
       all.push_back(std::move(value));
-    each.values = each.read(all);
+    try {
+      each.values = each.read(all);
+    } catch (const Error& error) {
+      throw Error(error.code(), with_address(at, error.what()));
+    }
   }
   filters_ = std::move(filters);
   base_ = std::move(base);
   preset_ = std::move(preset);
   filtering_ = filtering;
   if (recording) recording_->on = *recording;
+  if (!told.empty()) said = std::move(told);
   if (!said.empty()) last_change_ = std::move(said);
   ++changes_;
+  return taken;
 }
 
 void Steering::step(std::string_view key, int direction) {
-  const Option* option = find_option(options_, key);
-  if (option == nullptr) return;
-  Json now = state()[std::string(key)];
-  if (!option->word.empty() && now == option->word) now = option->word_number;
-  if (!now.is_number()) return;
-  set({{std::string(key), parse_json(number_text(stepped(*option, now, direction)))}});
+  const nlohmann::ordered_json now = filter_states();
+  Json wanted = Json::object();
+  std::string said;
+  for (std::size_t at = 0; at < start_.size(); ++at) {
+    const Option* const option = find_option(start_[at].options, key);
+    if (option == nullptr) continue;
+    const auto own = static_cast<std::size_t>(option - start_[at].options.data());
+    const std::string own_key(start_[at].own[own].key);
+    Json value = now[addresses_[at]][own_key];
+    if (!option->word.empty() && value == option->word) value = option->word_number;
+    if (!value.is_number()) continue;
+    const std::string text = number_text(stepped(*option, value, direction));
+    wanted[addresses_[at] + "." + own_key] = parse_json(text);
+    said += (said.empty() ? std::string(key) + " " : ", ") + text;
+  }
+  if (wanted.empty()) return;
+  set(std::move(wanted), std::move(said));
 }
 
 bool Steering::step_by_key(char key) {
@@ -320,6 +450,27 @@ bool Steering::step_by_key(char key) {
     }
   }
   return false;
+}
+
+std::vector<std::pair<std::string, std::string>> Steering::key_help() const {
+  const nlohmann::ordered_json now = state();
+  std::vector<std::pair<std::string, std::string>> lines;
+  lines.emplace_back("f", now["filter"] ? "filter: on" : "filter: off");
+  if (takes_presets()) lines.emplace_back("n b", "preset: " + now["preset"].get<std::string>());
+  if (recording_ != nullptr)
+    lines.emplace_back("r", recording() ? "recording: on" : "recording: off");
+  for (const Option& option : options_) {
+    if (option.keys.size() != 2) continue;
+    const nlohmann::ordered_json& value = now[std::string(option.key)];
+    const bool is_word = value.is_number() && value == 0 && option.least > 0;
+    lines.emplace_back(std::string{option.keys[0], ' ', option.keys[1]},
+                       std::string(option.key) + ": " +
+                           (is_word             ? std::string(option.zero_means)
+                            : value.is_string() ? value.get<std::string>()
+                            : value.is_number() ? number_text(value)
+                                                : "not set"));
+  }
+  return lines;
 }
 
 void Steering::next_preset(int direction) {
@@ -358,6 +509,18 @@ nlohmann::ordered_json Steering::state() const {
     }
   }
   return state;
+}
+
+nlohmann::ordered_json Steering::filter_states() const {
+  const std::lock_guard lock(mutex_);
+  nlohmann::ordered_json states = nlohmann::ordered_json::object();
+  for (std::size_t at = 0; at < filters_.size(); ++at) {
+    nlohmann::ordered_json& state = states[addresses_[at]] = nlohmann::ordered_json::object();
+    const Steered& filter = filters_[at];
+    for (std::size_t i = 0; i < filter.own.size(); ++i)
+      state[std::string(filter.own[i].key)] = json_of(filter.own[i], filter.values[i].second);
+  }
+  return states;
 }
 
 bool Steering::changed() const {

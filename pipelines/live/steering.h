@@ -26,7 +26,9 @@ namespace equalux {
 /// that have another meaning in `equalize`: "denoise-strength".
 struct Steered {
   std::size_t filter = 0;       ///< its index among the filters, from 0
+  std::string name = {};        ///< of its kind: "equalize"
   std::vector<Option> options;  ///< the live ones; `read` owns their texts
+  std::vector<Option> own;      ///< the same options by the filter's own keys, in the same order
   OptionValues values;          ///< of the options, in order
   /// Parses values, merged over the current ones, and returns all live ones. Throws Error(usage)
   /// for invalid values.
@@ -39,6 +41,9 @@ struct Steered {
 /// changed.
 [[nodiscard]] Steered steered(std::size_t filter, const RecipePtr& recipe,
                               Backend backend = Backend::automatic);
+
+/// A key of a request, and the addresses of the filters that took its value.
+using TakenKeys = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 /// Holds requested changes until they are applied. Thread-safe; apply() is called by the processing
 /// thread. Functions that a window calls are virtual, so that they reach the program's filters from
@@ -58,6 +63,11 @@ class Steering {
 
   /// Options that may change, each once: for filters that share a key, the first one's.
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
+  /// Returns the filters as the run began with them, in order.
+  [[nodiscard]] const std::vector<Steered>& filters() const { return start_; }
+  /// Returns what names each of filters() in requests and answers: "equalize", or "equalize-2" for
+  /// the second one of that name.
+  [[nodiscard]] const std::vector<std::string>& addresses() const { return addresses_; }
 
   /// Adds "recording" as a key. To be called before any other thread uses this object.
   void allow_recording(RecordSwitch& recording) { recording_ = &recording; }
@@ -70,19 +80,25 @@ class Steering {
   void know_frames(const ImageDesc& taken, const ImageDesc& given);
 
   /// Applies an object such as {"strength":0.6,"filter":false}. Keys are those of options(), which
-  /// apply to every filter that has them; "filter"; "recording"; and "preset", whose values the
-  /// other keys override. In place of "preset", "reset":true restores the values and the preset
-  /// that the run began with, and turns the filter on. Applies all of it or, where anything is
-  /// wrong, nothing. Throws Error(usage).
-  void change(const nlohmann::json& wanted);
+  /// apply to every filter that has them; "clahe.strength" for the filters of one name and
+  /// "clahe-2.strength" for the second of them, which override the former; "filter"; "recording";
+  /// and "preset", whose values the other keys override. In place of "preset", "reset":true
+  /// restores the values and the preset that the run began with, and turns the filter on. Applies
+  /// all of it or, where anything is wrong, nothing. Returns which filters took each key of a
+  /// filter, in the order of the keys. Throws Error(usage).
+  TakenKeys change(const nlohmann::json& wanted);
 
-  /// Changes a number by one step, the option's or, in a long range, a tenth. It stops at the ends
-  /// of the range; where 0 stands for no limit, that end is above 40.
+  /// Changes a number by one step, the option's or, in a long range, a tenth, in every filter that
+  /// has it, each from its own value. It stops at the ends of the range; where 0 stands for no
+  /// limit, that end is above 40.
   void step(std::string_view key, int direction);
   /// Changes the option for which a key of the keyboard stands by one step ('+' is '=', since both
   /// are one key on many keyboards). Returns false where no filter has an option of that key.
   /// Throws Error(usage) where only filters of know_filters() have one, or it cannot be changed.
   virtual bool step_by_key(char key);
+  /// Returns the keys of a window that change something here, each with what it changes and its
+  /// present value: {"[ ]", "Strength: 0.8"}. Of filters that share a key the first one's.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> key_help() const;
   /// Throws Error(usage) where presets set nothing of the filters.
   virtual void next_preset(int direction);
   /// Throws Error(usage) where the filter cannot be off.
@@ -96,6 +112,9 @@ class Steering {
   /// first filter that has it. "preset" is the one chosen last, here or at the start, "" without
   /// one; "recording" is present if the run can record.
   [[nodiscard]] nlohmann::ordered_json state() const;
+  /// Returns the values of each filter by its address and its own keys:
+  /// {"equalize":{"strength":0.5,...},"denoise":{"strength":1,...}}.
+  [[nodiscard]] nlohmann::ordered_json filter_states() const;
   /// Returns true where a value differs from the preset's or, without a preset, from the run's
   /// initial one.
   [[nodiscard]] bool changed() const;
@@ -109,14 +128,19 @@ class Steering {
   void apply(Processor& processor, Frame& frame);
 
  private:
-  void set(nlohmann::json wanted);
+  TakenKeys set(nlohmann::json wanted, std::string told = {});
   void check_keys(const nlohmann::json& wanted) const;
+  void check_address(const std::string& key) const;
+  [[nodiscard]] const Option* option_for(std::size_t at, std::string_view key) const;
+  [[nodiscard]] OptionValues values_for(std::size_t at, const OptionValues& wanted) const;
+  [[nodiscard]] std::string with_address(std::size_t at, const std::string& message) const;
   [[nodiscard]] OptionValues values_of(const std::string& preset) const;
 
   const std::vector<std::string> presets_;
   const ReadPreset read_preset_;
   const std::vector<Steered> start_;
   const std::string start_preset_;
+  std::vector<std::string> addresses_;  // of start_
   std::vector<Option> options_;
   std::vector<Steered> start_base_;  // values of start_preset_ alone
   RecordSwitch* recording_ = nullptr;

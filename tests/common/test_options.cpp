@@ -96,7 +96,7 @@ TEST(Options, LiveNumbersHaveASliderWithinTheirRange) {
     if (!option.live) return;
     ++live;
     EXPECT_FALSE(option.decides_format);
-    for (const char* taken : {"filter", "preset", "recording", "reset", "sliders"})
+    for (const char* taken : {"filter", "filters", "preset", "recording", "reset", "sliders"})
       EXPECT_NE(option.key, taken) << "means something else to those who change it";
     if (option.type != OptionType::number && option.type != OptionType::whole) return;
     EXPECT_GT(option.step, 0);

@@ -163,7 +163,8 @@ def requests(built):
             found.append(f"GET /{path} {kind}")
             for each in json_paths(json.loads(body), f"/{path}"):
                 # Curves' options are filters.txt's, presets presets.txt's.
-                if not re.match(r"/api/parameters\.(?!sliders)|/api/state\.state\.(?!preset|changed)", each):
+                if not re.match(r"/api/parameters\.(?!sliders)|/api/state\.state\.(?!preset|changed)"
+                                r"|/api/state\.filters\.", each):
                     found.append(each)
         kind, body = get("metrics")
         found.append(f"GET /metrics {kind}")

@@ -185,6 +185,25 @@ TEST_F(PageServerTest, GivesThePageStateAndMetrics) {
   EXPECT_EQ(denoise["title"], "Strength (denoise)");
   EXPECT_EQ(denoise["off"], true);  // it has a switch
   EXPECT_EQ(denoise["zero"], "off");
+  // The page makes the controls of each filter of these.
+  ASSERT_EQ(help["filters"].size(), 2U);
+  EXPECT_EQ(help["filters"][0]["name"], "equalize");
+  EXPECT_EQ(help["filters"][0]["choices"][0]["key"], "scaler");
+  EXPECT_EQ(help["filters"][0]["choices"][0]["names"].size(), 3U);
+  EXPECT_EQ(help["filters"][0]["sliders"][10]["key"], "brighten-ms");
+  EXPECT_EQ(help["filters"][0]["sliders"][10]["zero"], "temporal-ms");  // that slider's value
+  EXPECT_EQ(help["filters"][1]["name"], "denoise");
+  EXPECT_EQ(help["filters"][1]["sliders"][0]["key"], "strength");
+  EXPECT_EQ(help["filters"][1]["sliders"][0]["title"], "Strength");
+  const auto state = get("/api/state").json()["filters"];
+  for (const auto& filter : help["filters"]) {
+    for (const char* kind : {"sliders", "choices"}) {
+      for (const auto& control : filter[kind]) {
+        EXPECT_TRUE(state[filter["name"]].contains(control["key"])) << control;
+        EXPECT_FALSE(control["help"].get<std::string>().empty()) << control;
+      }
+    }
+  }
   for (const auto& slider : help["sliders"])
     EXPECT_TRUE(get("/api/state").json()["state"].contains(slider["key"])) << slider;
   EXPECT_EQ(get("/nothing").status, 404);
@@ -258,6 +277,8 @@ TEST_F(PageServerTest, TakesChangesAndSaysWhatIsWrong) {
   EXPECT_EQ(post("{").status, 400);
   EXPECT_EQ(post(std::string(9000, ' ')).status, 413);
   EXPECT_EQ(post(R"({"strength":0.5})", "text/plain").status, 415);
+  EXPECT_EQ(post(R"({"strength":0.5})", "application/jsonp").status, 415);
+  EXPECT_EQ(post("{}", "Application/JSON; charset=utf-8").status, 200);
   EXPECT_EQ(post("{}", "application/json", "/metrics").status, 404);
   const HttpAnswer deleted =
       talk(port_, "DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -277,6 +298,7 @@ TEST_F(PageServerTest, SwitchesDenoiseOffAndOnAndMovesItsSlidersAlone) {
   EXPECT_EQ(set(R"({"spatial":0.25})")["spatial"], 0.25);
   EXPECT_EQ(set(R"({"temporal":8})")["temporal"], 8);
   EXPECT_EQ(set(R"({"noise":3.5})")["noise"], 3.5);
+  EXPECT_EQ(set(R"({"denoise.noise":2.5})")["noise"], 2.5);
   const HttpAnswer wrong = post(R"({"denoise-strength":2})");
   EXPECT_EQ(wrong.status, 400);
   EXPECT_THAT(wrong.json()["error"].get<std::string>(), HasSubstr("denoise-strength is 2"));

@@ -408,6 +408,72 @@ TEST_F(SteeringTest, EveryFilterOfTheChainHasItsOwnKeys) {
   EXPECT_THAT(wrong.second, HasSubstr("threshold is 2000, must be above 0 to 1000 levels"));
 }
 
+TEST_F(SteeringTest, AFilterIsAddressedByItsName) {
+  Steering mixed({filter_at(0, "equalize:strength=0.5"), filter_at(1, "clahe"),
+                  filter_at(3, "equalize:strength=0.9"), filter_at(4, "denoise")},
+                 {"plain", "fog"}, read_preset);
+  EXPECT_THAT(mixed.addresses(),
+              ::testing::ElementsAre("equalize-1", "clahe", "equalize-2", "denoise"));
+  const auto strengths = [&mixed] {
+    const auto all = mixed.filter_states();
+    std::vector<double> found;
+    for (const std::string& address : mixed.addresses())
+      found.push_back(all[address]["strength"]);
+    return found;
+  };
+  EXPECT_THAT(strengths(), ::testing::ElementsAre(0.5, 1, 0.9, 1));
+  // A key without an address is for all that have it, and the answer names them.
+  EXPECT_EQ(mixed.change({{"strength", 0.25}}),
+            (TakenKeys{{"strength", {"equalize-1", "clahe", "equalize-2"}}}));
+  EXPECT_EQ(mixed.last_change(), "strength 0.25 in 3 filters");
+  EXPECT_THAT(strengths(), ::testing::ElementsAre(0.25, 0.25, 0.25, 1));
+  // One filter, all of a name, and one by its own key, which other filters' keys do not touch.
+  EXPECT_EQ(mixed.change({{"clahe.strength", 0.3}}), (TakenKeys{{"clahe.strength", {"clahe"}}}));
+  EXPECT_EQ(mixed.last_change(), "clahe.strength 0.3");
+  mixed.change({{"equalize-2.strength", 0.4}, {"denoise.strength", 0.75}, {"clahe-1.floor", 2}});
+  EXPECT_THAT(strengths(), ::testing::ElementsAre(0.25, 0.3, 0.4, 0.75));
+  EXPECT_EQ(mixed.filter_states()["clahe"]["floor"], 2);
+  EXPECT_EQ(mixed.state()["denoise-strength"], 0.75);
+  EXPECT_EQ(mixed.change({{"equalize.strength", 0.6}}),
+            (TakenKeys{{"equalize.strength", {"equalize-1", "equalize-2"}}}));
+  EXPECT_THAT(strengths(), ::testing::ElementsAre(0.6, 0.3, 0.6, 0.75));
+  // What says more about the filter counts, in whatever order it comes.
+  mixed.change({{"strength", 0.1}, {"equalize.strength", 0.2}, {"equalize-1.strength", 0.3}});
+  EXPECT_THAT(strengths(), ::testing::ElementsAre(0.3, 0.1, 0.2, 0.75));
+  // Keys of the window step each filter from where it is.
+  mixed.step("strength", 1);
+  EXPECT_THAT(strengths(), ::testing::ElementsAre(0.35, 0.15, 0.25, 0.75));
+  EXPECT_EQ(mixed.last_change(), "strength 0.35, 0.15, 0.25");
+
+  const auto wrong = [&mixed](const char* key, const nlohmann::json& value) {
+    return error_of([&] { mixed.change({{key, value}}); }).second;
+  };
+  EXPECT_EQ(wrong("vessel.low", 1),
+            "filter 'vessel' of key 'vessel.low' is unknown, must be "
+            "equalize-1, clahe, equalize-2 or denoise");
+  EXPECT_EQ(wrong("equalize-3.strength", 1),
+            "filter 'equalize-3' of key 'equalize-3.strength' is unknown, must be equalize-1");
+  EXPECT_EQ(wrong("clahe.strenght", 1), "key 'strenght' of clahe is unknown, must be strength");
+  EXPECT_EQ(wrong("clahe.strength", 2), "clahe.strength is 2, must be 0 to 1, or auto");
+  EXPECT_THAT(wrong("clahe.spatial", 1), HasSubstr("key 'spatial' of clahe is unknown, must be "));
+  EXPECT_THAT(strengths(), ::testing::ElementsAre(0.35, 0.15, 0.25, 0.75));
+}
+
+TEST_F(SteeringTest, AnAnswerTellsWhichFiltersWereSet) {
+  const auto answer = [this](const char* request) {
+    return nlohmann::ordered_json::parse(api_.handle(request).json);
+  };
+  const auto both = answer(R"({"strength":0.3,"filter":true})");
+  EXPECT_EQ(both["set"].dump(), R"({"strength":["equalize-1","equalize-2"]})");
+  const auto one = answer(R"({"equalize-2.strength":0.4})");
+  EXPECT_EQ(one["set"].dump(), R"({"equalize-2.strength":["equalize-2"]})");
+  EXPECT_EQ(one["filters"]["equalize-1"]["strength"], 0.3);
+  EXPECT_EQ(one["filters"]["equalize-2"]["strength"], 0.4);
+  EXPECT_EQ(one["state"]["strength"], 0.3);  // the first one's
+  EXPECT_FALSE(answer("{}").contains("set"));
+  EXPECT_EQ(error_text(R"({"strength":null})"), "strength is null, must be 0 to 1, or auto");
+}
+
 TEST_F(SteeringTest, PresetsAreNothingForOtherFilters) {
   Steering shapes({filter_at(0, "shapes")}, {"plain", "fog"}, read_preset, "fog");
   EXPECT_FALSE(shapes.takes_presets());
@@ -418,6 +484,8 @@ TEST_F(SteeringTest, PresetsAreNothingForOtherFilters) {
               HasSubstr("nothing that presets set"));
   EXPECT_THAT(error_of([&] { shapes.next_preset(1); }).second,
               HasSubstr("nothing that presets set"));
+  EXPECT_EQ(nlohmann::json::parse(ControlApi(shapes, monitor_).handle("").json)["presets"].size(),
+            0U);
   shapes.step("line-ratio", 1);
   EXPECT_EQ(shapes.state()["line-ratio"], 0.35);
 }

@@ -125,7 +125,8 @@ OptionGroup live_group(LiveOptions& options) {
                   "{\"strength\":0.6,\"filter\":true}, with the keys " +
                       live_keys() +
                       "filter, recording, preset and reset, and those of other filters of the "
-                      "chain; answers with state and counters (default: none)",
+                      "chain, clahe.strength for one filter alone; answers with state and counters "
+                      "(default: none)",
                   options.control),
       text_option("serve", "ADDRESS:PORT",
                   "serve a page to look on and to steer with, /stream.mjpeg and /snapshot.jpg for "
