@@ -54,6 +54,10 @@ TEST(WindowView, Keys) {
   EXPECT_EQ(keys("s ").picture, WindowPicture::before);
   EXPECT_TRUE(keys("h").tones);
   EXPECT_EQ(keys("hhpp"), plain);
+  EXPECT_TRUE(keys("?").help);
+  EXPECT_FALSE(keys("??").help);
+  EXPECT_TRUE(keys("\r").full);
+  EXPECT_EQ(keys("\r\r"), plain);
   EXPECT_TRUE(keys("p").paused);
   EXPECT_TRUE(keys("w").still_wanted);
 }
@@ -62,6 +66,38 @@ TEST(WindowView, Title) {
   EXPECT_EQ(window_title("clip.mkv", 29.97, {}), "equalux: clip.mkv - 30.0 fps - after");
   EXPECT_EQ(window_title("a", 5, {.picture = WindowPicture::split, .paused = true}),
             "equalux: a - 5.0 fps - before | after, paused");
+}
+
+TEST(WindowView, LongNamesAreShortened) {
+  EXPECT_EQ(short_name("camera:0"), "camera:0");
+  EXPECT_EQ(short_name(std::string(60, 'x')), std::string(60, 'x'));
+  EXPECT_EQ(short_name("gst:" + std::string(200, 'x')), "gst:" + std::string(53, 'x') + "...");
+  EXPECT_EQ(short_name(std::string(56, 'x') + "\u00fc" + "yyy"), std::string(56, 'x') + "...");
+}
+
+TEST(WindowKeys, AreListedWithWhatTheyChange) {
+  using ::testing::Contains;
+  using ::testing::Pair;
+  const auto alone = window_keys(nullptr);
+  EXPECT_THAT(alone, Contains(Pair("s", "split view")));
+  EXPECT_THAT(alone, Contains(Pair("?", "these keys")));
+  EXPECT_THAT(alone, ::testing::Not(Contains(Pair("f", ::testing::_))));
+  Steering steering(
+      {steered(0, read_recipe({"equalize", {}})), steered(1, read_recipe({"denoise", {}}))},
+      {"plain"}, [](const std::string&) { return OptionValues{}; });
+  steering.change({{"strength", 0.6}, {"saturation", "auto"}});
+  const auto keys = window_keys(&steering);
+  EXPECT_THAT(keys, Contains(Pair("[ ]", "strength: 0.6")));
+  EXPECT_THAT(keys, Contains(Pair("- =", "clip-limit: none")));
+  EXPECT_THAT(keys, Contains(Pair("( )", "saturation: auto")));
+  EXPECT_THAT(keys, Contains(Pair("{ }", "denoise-strength: 1")));
+  EXPECT_THAT(keys, Contains(Pair("f", "filter: on")));
+  EXPECT_THAT(keys, ::testing::Not(Contains(Pair("r", ::testing::_))));
+  // Each key that is listed is a key.
+  for (const auto& [key, what] : keys) {
+    if (key.size() != 3) continue;
+    EXPECT_TRUE(steer_by_key(steering, key[2]) || key == "n b") << key;
+  }
 }
 
 TEST(WindowKeys, SteerTheFilter) {

@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
-#include <opencv2/core/mat.hpp>
+#include <opencv2/core.hpp>
 
 #include "pipelines/opencv/display/window_overlay.h"
 
@@ -23,6 +27,28 @@ struct Pair {
     ++used;
   }
 };
+
+TEST(WindowOverlay, KeysStandOnAPanelWithinThePicture) {
+  std::vector<std::pair<std::string, std::string>> keys;
+  for (const cv::Size size :
+       {cv::Size(640, 360), cv::Size(360, 640), cv::Size(64, 64), cv::Size(1920, 1080)}) {
+    keys.assign(20, {"[ ]", "strength: 0.8"});
+    cv::Mat picture(size, CV_8UC3, cv::Scalar::all(200));
+    draw_keys(keys, picture);
+    EXPECT_LT(cv::mean(picture)[0], 190) << size.width;  // the panel is dark
+    EXPECT_EQ(picture.at<cv::Vec3b>(size.height - 1, size.width - 1), cv::Vec3b::all(200));
+    const int side = std::min(size.width, size.height);
+    const cv::Mat last_lines = picture.rowRange(side * 80 / 100, side * 95 / 100).reshape(1);
+    double least = 0;
+    double most = 0;
+    cv::minMaxLoc(last_lines.colRange(side / 10, side), &least, &most);
+    EXPECT_LT(least, 100) << size.width;
+    EXPECT_GT(most, side > 64 ? 205 : 0) << size.width;  // the last line's letters
+  }
+  cv::Mat tiny(40, 40, CV_8UC3, cv::Scalar::all(200));
+  draw_keys(keys, tiny);
+  EXPECT_EQ(cv::mean(tiny)[0], 200);
+}
 
 TEST(WindowOverlay, TheCurveIsTheMeanOfALevelWithEnoughPixels) {
   Pair pair;

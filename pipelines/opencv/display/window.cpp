@@ -106,7 +106,7 @@ class WindowSink final : public Sink {
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
     display_ = open_display();
     live_ = info.live;
-    name_ = base_name_ = options_.title.empty() ? info.name : options_.title;
+    name_ = base_name_ = short_name(options_.title.empty() ? info.name : options_.title);
     shape_ = square_pixels(info);
     try {
       const HighguiCall call;
@@ -200,6 +200,11 @@ class WindowSink final : public Sink {
     if (options_.steering != nullptr) steer(key);
     const WindowState next = after_key(state_, key);
     redraw_ = redraw_ || next != state_;
+    if (next.full != state_.full) {
+      const HighguiCall call;
+      cv::setWindowProperty(kWindow, cv::WND_PROP_FULLSCREEN,
+                            next.full ? cv::WINDOW_FULLSCREEN : cv::WINDOW_NORMAL);
+    }
     state_ = next;
     if (!visible) state_.closed = true;
     if (std::exchange(state_.still_wanted, false)) write_still_pair();
@@ -264,6 +269,7 @@ class WindowSink final : public Sink {
     }
     if (canvas_.size() != shape_) cv::resize(canvas_, canvas_, shape_, 0, 0, cv::INTER_LINEAR);
     if (state_.tones) draw_tones(measure_tones(before_.bgr(), after_.bgr()), canvas_);
+    if (state_.help) draw_keys(window_keys(options_.steering), canvas_);
     if (state_.paused) draw_pause(canvas_);
   }
 

@@ -17,10 +17,10 @@ struct WindowOptions {
 
 /// Makes a sink that shows frames: live ones at once, a file's at their timestamps. Keys: q or Esc
 /// quits, space shows before or after, s splits the picture between them, h overlays histograms of
-/// V and the tone curve, p pauses, w writes both as equalux-YYYYMMDD-HHMMSS-N.png (before, then
-/// after). With a steering: f filter on or off, [ ] strength, - = clip limit, comma and full stop
-/// time constant, n b next and previous preset. Closing the window quits. Frames larger than the
-/// screen are scaled down.
+/// V and the tone curve, ? the keys, Enter fills the screen, p pauses, w writes both as
+/// equalux-YYYYMMDD-HHMMSS-N.png (before, then after). With a steering: f filter on or off, [ ]
+/// strength, - = clip limit, comma and full stop time constant, n b next and previous preset.
+/// Closing the window quits. Frames larger than the screen are scaled down.
 ///
 /// needs_main_thread(). open() throws Error(unavailable) where no display answers, write() and
 /// idle() throw Error(write_failed) where it goes away. At most one at a time.

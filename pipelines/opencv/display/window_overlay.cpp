@@ -212,6 +212,41 @@ void draw_split(const cv::Mat& before, const cv::Mat& after, cv::Mat& to) {
   label(to, "after", middle + scale.of(2), false, scale);
 }
 
+void draw_keys(const std::vector<std::pair<std::string, std::string>>& keys, cv::Mat& picture) {
+  if (picture.cols < kSmallestSide || picture.rows < kSmallestSide || keys.empty()) return;
+  Scale scale(picture);
+  // Lines 6 hundredths apart, or as close as all of them need to be.
+  const double line = std::min(6.0, 94.0 / static_cast<double>(keys.size() + 1)) *
+                      std::min(scale.unit, picture.rows / 100.0);
+  scale.font = line * 0.019;
+  const int thickness = std::max(1, static_cast<int>(scale.font * 1.6));
+  const auto width_of = [&](const std::string& words) {
+    int baseline = 0;
+    return cv::getTextSize(words, cv::FONT_HERSHEY_SIMPLEX, scale.font, thickness, &baseline).width;
+  };
+  int keys_width = 0;
+  int words_width = 0;
+  for (const auto& [key, words] : keys) {
+    keys_width = std::max(keys_width, width_of(key));
+    words_width = std::max(words_width, width_of(words));
+  }
+  const int pad = static_cast<int>(line * 0.6);
+  const int margin = scale.of(2);
+  const int height = static_cast<int>(line * static_cast<double>(keys.size())) + pad;
+  const cv::Rect panel = cv::Rect(margin, margin, keys_width + words_width + 4 * pad, height) &
+                         cv::Rect(0, 0, picture.cols, picture.rows);
+  cv::Mat area = picture(panel);
+  constexpr double kWeight = 0.8;  // text must be readable on any picture
+  cv::addWeighted(area, 1 - kWeight, cv::Mat(area.size(), area.type(), kPanel), kWeight, 0, area);
+  double y = margin + pad * 0.5 + line * 0.75;
+  for (const auto& [key, words] : keys) {
+    text(picture, key, {margin + pad, static_cast<int>(y)}, scale, kAfter);
+    text(picture, words, {margin + 2 * pad + keys_width + pad / 2, static_cast<int>(y)}, scale,
+         kText);
+    y += line;
+  }
+}
+
 void draw_pause(cv::Mat& picture) {
   const Scale scale(picture);
   const int width = std::max(2, scale.of(1.6));

@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <opencv2/core/mat.hpp>
 
@@ -29,6 +32,11 @@ void draw_tones(const Tones& tones, cv::Mat& picture);
 /// Fills `to` with the left half of `before` and the right half of `after`, a thin line between
 /// them, and labels. All are CV_8UC3 of one size; `to` may be allocated.
 void draw_split(const cv::Mat& before, const cv::Mat& after, cv::Mat& to);
+
+/// Draws keys and what they do, one below another, on a panel in the upper left corner. The panel
+/// scales with the picture, and its lines with their number; pictures below 64 pixels a side stay
+/// as they are.
+void draw_keys(const std::vector<std::pair<std::string, std::string>>& keys, cv::Mat& picture);
 
 /// Draws the sign for a pause, two bars, in the upper left corner.
 void draw_pause(cv::Mat& picture);

@@ -18,6 +18,7 @@ constexpr auto kMeterPeriod = 1s;
 
 WindowState after_key(WindowState state, int key) {
   constexpr int kEscape = 27;
+  constexpr int kEnter = 13;
   const auto show = [&state](WindowPicture picture) {
     state.picture = state.picture == picture ? WindowPicture::after : picture;
   };
@@ -34,6 +35,12 @@ WindowState after_key(WindowState state, int key) {
       break;
     case 'h':
       state.tones = !state.tones;
+      break;
+    case '?':
+      state.help = !state.help;
+      break;
+    case kEnter:
+      state.full = !state.full;
       break;
     case 'p':
       state.paused = !state.paused;
@@ -64,6 +71,33 @@ bool steer_by_key(Steering& steering, int key) {
     default:
       return false;
   }
+}
+
+std::vector<std::pair<std::string, std::string>> window_keys(const Steering* steering) {
+  std::vector<std::pair<std::string, std::string>> keys{{"space", "before or after"},
+                                                        {"s", "split view"},
+                                                        {"h", "histogram and tone curve"},
+                                                        {"Enter", "fill the screen"},
+                                                        {"p", "pause"},
+                                                        {"w", "save a still"},
+                                                        {"q Esc", "quit"},
+                                                        {"?", "these keys"}};
+  if (steering == nullptr) return keys;
+  for (auto& line : steering->key_help())
+    keys.push_back(std::move(line));
+  return keys;
+}
+
+std::string short_name(const std::string& name) {
+  constexpr std::size_t kMost = 60;
+  if (name.size() <= kMost) return name;
+  std::size_t end = kMost - 3;
+  const auto is_inside_letter = [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+  };
+  while (end > 0 && is_inside_letter(name[end]))
+    --end;
+  return name.substr(0, end) + "...";
 }
 
 std::string window_title(const std::string& name, double fps, const WindowState& state) {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "pipelines/core/frame.h"
 #include "pipelines/live/steering.h"
@@ -15,6 +17,8 @@ enum class WindowPicture : std::uint8_t { after, before, split };
 struct WindowState {
   WindowPicture picture = WindowPicture::after;
   bool tones = false;  ///< the panel of histograms and tone curve
+  bool help = false;   ///< the panel of keys
+  bool full = false;   ///< fills the screen
   bool paused = false;
   bool closed = false;
   bool still_wanted = false;  ///< until it is written
@@ -22,8 +26,8 @@ struct WindowState {
 };
 
 /// Returns the state after a key as waitKey() gives it: q and Esc close, space shows before or
-/// after, s splits, h shows the tones, p pauses, w asks for a still. Other keys, and -1, change
-/// nothing.
+/// after, s splits, h shows the tones, ? the keys, Enter fills the screen, p pauses, w asks for a
+/// still. Other keys, and -1, change nothing.
 [[nodiscard]] WindowState after_key(WindowState state, int key);
 
 /// Steers the filter by a key: f switches it, [ and ] change strength, - and = (or +) the clip
@@ -32,6 +36,15 @@ struct WindowState {
 /// where the key was one of these. Throws Error(usage) where this run has nothing that the key
 /// changes.
 bool steer_by_key(Steering& steering, int key);
+
+/// Returns the keys of a window with what they do; those of a steering, which may be null, come
+/// last.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> window_keys(
+    const Steering* steering);
+
+/// Shortens the name of a stream, for titles that must show what comes behind it: a launch string
+/// may have hundreds of letters.
+[[nodiscard]] std::string short_name(const std::string& name);
 
 /// Returns a title such as "equalux: clip.mkv - 29.9 fps - before, paused".
 [[nodiscard]] std::string window_title(const std::string& name, double fps,
