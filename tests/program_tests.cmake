@@ -105,6 +105,12 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV AND EQUALUX
   set_tests_properties(Obs.Program PROPERTIES
     LABELS program SKIP_RETURN_CODE 77 TIMEOUT 600 COST 80)
 endif()
+# The page in a browser; a visible skip where there is none.
+if(EQUALUX_PYTHON AND EQUALUX_HAVE_HTTP AND EQUALUX_HAVE_OPENCV)
+  add_test(NAME Browser.page COMMAND ${EQUALUX_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/control/page_in_browser.py
+    $<TARGET_FILE:equalux_program>)
+  set_tests_properties(Browser.page PROPERTIES LABELS program SKIP_RETURN_CODE 77 TIMEOUT 300 COST 15)
+endif()
 # The virtual camera on a page of a browser; a visible skip where there is none.
 if(EQUALUX_PYTHON AND EQUALUX_HAVE_PIPEWIRE AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_SANITIZER STREQUAL none)
   foreach(browser IN ITEMS chromium firefox-esr)
