@@ -4,8 +4,8 @@ target_link_libraries(equalux_device_support
   PUBLIC equalux_test_support equalux_cuda PRIVATE equalux_warnings)
 
 equalux_tests(test_cuda cuda LABELS gpu LIBRARIES equalux_device_support equalux_pipelines
-  STEMS cuda_kept_context cuda_processor cuda_streams
-  ALONE CudaProcessor.LittleDeviceMemoryMeansFewerSlots CudaProcessor.MakingAndLeavingManyLosesNoDeviceMemory)
+  STEMS cuda_kept_context cuda_processor cuda_random_frames cuda_streams LONG cuda_random_frames
+  ALONE CudaRandomFrames.OfTheMostPixelsAreThoseOfTheCpu CudaProcessor.LittleDeviceMemoryMeansFewerSlots CudaProcessor.MakingAndLeavingManyLosesNoDeviceMemory)
 equalux_tests(test_cuda_equalize equalize LABELS gpu LIBRARIES equalux_device_support
   STEMS cuda_curves saturation/cuda_saturation cuda_fixed_curve cuda_excluded fused/cuda_fused_chain cuda_opencv_equalize
     deep/cuda_deep_chain deep/cuda_deep_strips)

@@ -168,16 +168,23 @@ int bytes_of(const ExactKernel& kernel) {
   return bytes;
 }
 
+/// Shared memory for two windows and the bands of `size` rows of weights with `planes` bytes.
+template <int kHalo>
+constexpr std::size_t shared_bytes(int size, int planes) {
+  return 2 * window_bytes<kHalo>(size) +
+         sizeof(Band<kHalo>) * static_cast<std::size_t>(size) * static_cast<std::size_t>(planes);
+}
+
 template <int kHalo>
 void launch(const DirectParams& p, const LaunchDevice& device, cudaStream_t stream) {
-  const std::size_t shared =
-      2 * window_bytes<kHalo>(p.size) +
-      sizeof(Band<kHalo>) * static_cast<std::size_t>(p.size) * static_cast<std::size_t>(p.planes);
+  const std::size_t shared = shared_bytes<kHalo>(p.size, p.planes);
   if (shared > kSharedUnasked) {
-    check(
-        cudaFuncSetAttribute(reinterpret_cast<const void*>(&convolve_direct_kernel<kHalo>),
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-        "asking for shared memory");
+    // As much as any kernel needs: the number belongs to the function, which filters of other
+    // threads may launch between this call and the launch.
+    constexpr auto kMost = static_cast<int>(shared_bytes<kHalo>(kMaxCustomKernel, kMostPlanes));
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(&convolve_direct_kernel<kHalo>),
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, kMost),
+          "asking for shared memory");
   }
   launch_windows(&convolve_direct_kernel<kHalo>, p, p.tiles_each * kTileRows, shared, device,
                  stream);

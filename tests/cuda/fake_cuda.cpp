@@ -61,6 +61,7 @@ struct Device {
   std::map<const std::uint8_t*, Allocation> memory;
   std::array<std::set<const void*>, 2> handles;
   std::set<const void*> looked_at;
+  std::map<const void*, std::size_t> shared;  // dynamic shared memory that kernels may have
   std::deque<Copy> later;
   std::vector<Launch> under_way;
   bool captures = false;
@@ -142,6 +143,7 @@ void reset(const Fault& fault) {
   }
   d.memory.clear();
   d.looked_at.clear();
+  d.shared.clear();
   d.later.clear();
   d.under_way.clear();
   d.captures = false;
@@ -251,6 +253,25 @@ void launched(const void* stream, bool early) {
   if (std::any_of(d.under_way.begin(), d.under_way.end(), meets)) ++d.meetings;
   d.under_way.push_back({stream, early});
   if (early) ++d.early_launches;
+}
+
+void allow_shared(const void* kernel, int bytes) {
+  Device& d = device();
+  const std::lock_guard lock(d.mutex);
+  const auto now = static_cast<std::size_t>(bytes);
+  std::size_t& allowed = d.shared[kernel];
+  if (now < allowed) d.misuses.emplace_back("a kernel is allowed less shared memory than before");
+  allowed = now;
+}
+
+void use_shared(const void* kernel, std::size_t bytes) {
+  constexpr std::size_t kUnasked = 48 * 1024;
+  Device& d = device();
+  const std::lock_guard lock(d.mutex);
+  const auto found = d.shared.find(kernel);
+  const std::size_t allowed = found == d.shared.end() ? 0 : found->second;
+  if (bytes > std::max(allowed, kUnasked))
+    d.misuses.emplace_back("a kernel is launched with more shared memory than it may have");
 }
 
 std::uint64_t early_launches() {

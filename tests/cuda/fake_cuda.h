@@ -57,8 +57,10 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 [[nodiscard]] Held held();
-/// What a real device would answer with memory errors: things freed twice or not held, copies
-/// beyond what was allocated, streams and events that are gone.
+/// What a real device would answer with errors: things freed twice or not held, copies beyond what
+/// was allocated, streams and events that are gone, launches with more dynamic shared memory than
+/// the kernel was allowed, and a kernel that is allowed less than before, as a filter of another
+/// thread may be about to launch it with more.
 [[nodiscard]] std::vector<std::string> misuses();
 
 /// Launches that may begin before what is ahead of them in their stream has ended.
@@ -98,6 +100,9 @@ void copy_later(const Copy& copy);
 void finish_copies();
 /// Notes a launch that is under way until its stream, or the device, is waited for.
 void launched(const void* stream, bool early);
+/// Notes how much dynamic shared memory a kernel may have, and how much a launch of it has.
+void allow_shared(const void* kernel, int bytes);
+void use_shared(const void* kernel, std::size_t bytes);
 void waited_for(const std::optional<const void*>& stream);
 void pause();
 

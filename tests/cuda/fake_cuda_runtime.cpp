@@ -341,9 +341,11 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*
     return cudaSuccess;
   });
 }
-cudaError_t cudaFuncSetAttribute(const void* /*kernel*/, cudaFuncAttribute /*which*/,
-                                 int /*value*/) {
-  return call(Call::query, [] { return cudaSuccess; });
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, int value) {
+  return call(Call::query, [&] {
+    if (which == cudaFuncAttributeMaxDynamicSharedMemorySize) fake::allow_shared(kernel, value);
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
                                                                    const void* /*kernel*/,
@@ -359,12 +361,14 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                           int threads, std::size_t bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, bytes, 0);
 }
-cudaError_t cudaLaunchKernel(const void* /*kernel*/, dim3 /*grid*/, dim3 /*block*/,
-                             void** /*arguments*/, std::size_t /*bytes*/, cudaStream_t stream) {
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 /*grid*/, dim3 /*block*/,
+                             void** /*arguments*/, std::size_t bytes, cudaStream_t stream) {
+  fake::use_shared(kernel, bytes);
   return on_stream(Call::launch, stream);
 }
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* /*kernel*/,
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
                                 void** /*arguments*/) {
+  fake::use_shared(kernel, config->dynamicSmemBytes);
   const cudaError_t error = on_stream(Call::launch, config->stream);
   const cudaLaunchAttribute* const end = config->attrs + config->numAttrs;
   const bool early =

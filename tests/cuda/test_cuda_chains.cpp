@@ -3,7 +3,9 @@
 #include <optional>
 
 #include <cuda_runtime_api.h>
+#include <equalux/convolve.h>
 #include <equalux/filter.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/cuda/fake_cuda.h"
@@ -88,6 +90,25 @@ TEST_F(CudaChains, OneThatComesMeanwhileWaitsForTheLaunch) {
   comes->join();
   second.submit(1);
   EXPECT_EQ(fake_cuda::meetings(), 0U);
+}
+
+/// Kernels of 13 x 13 and 15 x 15 weights need more shared memory than a launch has unasked, and
+/// the permission is one for both.
+TEST_F(CudaChains, ConvolutionsOfSeveralSizesLeaveEachOtherTheirSharedMemory) {
+  Image in({PixelFormat::bgr, 64, 48});
+  Image out(in.desc());
+  for (const int size : {15, 13, 15}) {
+    ConvolveParams params;
+    params.kernel = "custom";
+    params.weights.assign(static_cast<std::size_t>(size * size), "0");
+    params.weights[0] = "8400000";
+    params.divisor = "8400001";
+    const auto filter = make_cuda_filter(params, CudaOptions{0});
+    filter->configure(in.desc());
+    FrameContext context;
+    filter->submit(in.view(), out.view(), context);
+  }
+  EXPECT_THAT(fake_cuda::misuses(), testing::IsEmpty());
 }
 
 }  // namespace
