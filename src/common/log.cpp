@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <exception>
 #include <iterator>
 #include <mutex>
@@ -12,6 +13,8 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include "src/common/status_line.h"
 
 namespace equalux {
 namespace {
@@ -35,6 +38,40 @@ class CallbackSink final : public spdlog::sinks::base_sink<std::mutex> {
 
   Logger::Sink sink_;
 };
+
+/// Writes lines of the log to stderr. A status line makes room for them and comes again below.
+/// Modules log through the program's sink, so that there is one status.
+class TerminalSink final : public spdlog::sinks::ansicolor_stderr_sink_mt {
+ public:
+  void log(const spdlog::details::log_msg& message) override {
+    const std::lock_guard lock(status_mutex_);
+    if (!status_.empty()) std::fputs(kClear, stderr);
+    spdlog::sinks::ansicolor_stderr_sink_mt::log(message);
+    if (!status_.empty()) write_status();
+  }
+  void show_status(const std::string& text) {
+    const std::lock_guard lock(status_mutex_);
+    if (!status_.empty() || !text.empty()) std::fputs(kClear, stderr);
+    status_ = text;
+    write_status();
+  }
+
+ private:
+  static constexpr const char* kClear = "\r\x1b[K";
+
+  void write_status() {
+    std::fputs(status_.c_str(), stderr);
+    std::fflush(stderr);
+  }
+
+  std::mutex status_mutex_;
+  std::string status_;
+};
+
+TerminalSink& terminal_sink() {
+  static auto* const sink = new TerminalSink;  // a line may come while the program ends
+  return *sink;
+}
 
 /// Returns the length in bytes of a control character at `at`, 0 if there is none: those of ASCII,
 /// and U+0080 to U+009F.
@@ -72,9 +109,13 @@ std::string counted(std::uint64_t count, std::string_view what) {
   return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
+void show_status(const std::string& text) {
+  terminal_sink().show_status(text);
+}
+
 Logger::Logger()
     : lines_(std::make_shared<spdlog::logger>(
-          "equalux", std::make_shared<spdlog::sinks::stderr_color_sink_mt>())) {
+          "equalux", std::shared_ptr<TerminalSink>(&terminal_sink(), [](auto*) {}))) {
   set_level(LogLevel::warn);
 }
 

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "src/common/log.h"
+#include "src/common/status_line.h"
 
 namespace equalux::test {
 namespace {
@@ -33,6 +35,22 @@ class LogTest : public ::testing::Test {
 
   Lines lines_;
 };
+
+TEST(StatusLine, MakesRoomForLinesOfTheLog) {
+  // Another process, whose log goes to stderr.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto say = [] {
+    show_status("frame 1");
+    show_status("frame 20");
+    logger().warn("left out");
+    show_status("");
+    logger().warn("recorded");
+    std::exit(0);
+  };
+  EXPECT_EXIT(say(), ::testing::ExitedWithCode(0),
+              HasSubstr("\r\x1b[Kframe 1\r\x1b[Kframe 20\r\x1b[Kequalux: left out\nframe 20"
+                        "\r\x1b[Kequalux: recorded\n"));
+}
 
 TEST_F(LogTest, WhatATerminalWouldObeyIsShown) {
   EXPECT_EQ(printable("a\x1b[31mb\tc\nd\x7f\r"), "a\\x1b[31mb\\tc\\nd\\x7f\\x0d");

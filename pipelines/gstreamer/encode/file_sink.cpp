@@ -143,7 +143,7 @@ void FileSink::open(const StreamInfo& info) {
     logger().warn("{}: left out: {}", options_.path, dropped);
   }
   const bool hdr10 = !info_.mastering_display.empty() || !info_.content_light.empty();
-  if (hdr10 && spec_->name != "x265") {
+  if (hdr10 && !options_.continues && spec_->name != "x265") {
     logger().warn(
         "{}: {} does not keep the HDR10 metadata (mastering display, light level) in its stream; "
         "--encoder x265 does{}",
@@ -151,7 +151,8 @@ void FileSink::open(const StreamInfo& info) {
   }
   start_first_encoder();
   const GstVideoFormatInfo* encoded = gst_video_format_get_info(encoder_->format());
-  if (traits(info_.desc.format).model == ColorModel::rgb && GST_VIDEO_FORMAT_INFO_IS_YUV(encoded)) {
+  if (!options_.continues && traits(info_.desc.format).model == ColorModel::rgb &&
+      GST_VIDEO_FORMAT_INFO_IS_YUV(encoded)) {
     logger().info("{}: RGB pictures are encoded as {}", options_.path,
                   gst::chroma_name(encoder_->format()));
   }

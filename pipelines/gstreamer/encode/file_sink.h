@@ -20,6 +20,8 @@ struct FileSinkOptions {
   std::optional<int> quality;  ///< on the encoder's own scale; unset = its default
   bool lossless = false;
   bool drop_streams = false;  ///< leave out streams that the container cannot store
+  /// Another file of the same recording came before: what was said of that one is not said again.
+  bool continues = false;
   bool keep_partial = false;  ///< after a failure the file stays under its partial name
   /// File in which packets are noted, so that checkpoint() works; the encoder then starts again
   /// after each checkpoint. Empty = no checkpoints.

@@ -371,6 +371,7 @@ std::unique_ptr<Sink> make_plain_sink(const std::string& output, const OutputOpt
   file.quality = options.quality;
   file.lossless = options.lossless;
   file.drop_streams = options.drop_streams;
+  file.continues = options.continues;
   file.keep_partial = options.keep_partial;
   file.journal = options.journal;
   file.resume = options.resume;

@@ -42,6 +42,7 @@ struct OutputOptions {
   std::string resume;            ///< result of Sink::checkpoint(); empty = from the start
   Steering* steering = nullptr;  ///< for keys of a window; null = none
   bool keep_partial = false;     ///< see FileSinkOptions
+  bool continues = false;        ///< see FileSinkOptions
 };
 
 /// Makes --encoder, --quality, --lossless, --drop-streams.

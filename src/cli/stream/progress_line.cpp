@@ -9,6 +9,7 @@
 
 #include "src/common/json_text.h"
 #include "src/common/log.h"
+#include "src/common/status_line.h"
 
 namespace equalux::cli {
 namespace {
@@ -79,8 +80,7 @@ void ProgressLine::update(const RunProgress& progress) {
   if (quiet_) return;
   if (terminal_) {
     if (progress.elapsed_s < kTerminalAfterS) return;
-    std::fprintf(stderr, "\r%s%s\x1b[K", label_.c_str(), progress_text(progress).c_str());
-    std::fflush(stderr);
+    show_status(label_ + progress_text(progress));
     shown_ = true;
   } else if (progress.elapsed_s >= next_plain_s_) {
     std::fprintf(stderr, "equalux: %s%s\n", label_.c_str(), progress_text(progress).c_str());
@@ -91,8 +91,7 @@ void ProgressLine::update(const RunProgress& progress) {
 
 void ProgressLine::clear() {
   if (!shown_) return;
-  std::fputs("\r\x1b[K", stderr);
-  std::fflush(stderr);
+  show_status("");
   shown_ = false;
 }
 

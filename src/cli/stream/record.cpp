@@ -113,7 +113,11 @@ std::unique_ptr<Recorder> make_recorder(const RecordingOptions& options, const O
   OutputOptions file = out;
   file.keep_partial = true;
   RecordOptions record{options.path, options.split_ns, options.split_bytes,
-                       [file](const std::string& path) { return make_sink(path, file); }};
+                       [file, pattern = options.path](const std::string& path) mutable {
+                         std::unique_ptr<Sink> sink = make_sink(path, file);
+                         file.continues = file.continues || path != pattern;
+                         return sink;
+                       }};
   return std::make_unique<Recorder>(std::move(record), wanted);
 }
 

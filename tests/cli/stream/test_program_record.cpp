@@ -152,6 +152,18 @@ TEST_F(RecordTest, FilesTogetherHoldEveryFrameOnceAndEachBeginsAtZero) {
   }
 }
 
+TEST_F(RecordTest, WhatIsLostIsSaidOnceAndNotOfEachFile) {
+  const ProgramResult result =
+      run({"run",
+           "gst:videotestsrc num-buffers=60 ! video/x-raw,format=BGR,width=64,height=48,"
+           "framerate=25/1",
+           "-o", "null", "--record", "rec.mkv", "--record-split", "1s"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(recordings().size(), 3U);
+  EXPECT_THAT(result.err, HasSubstr("rec-00001.mkv: RGB pictures are encoded as 4:2:0\n"));
+  EXPECT_THAT(result.err, Not(HasSubstr("rec-00002.mkv: RGB pictures")));
+}
+
 TEST_F(RecordTest, OriginalsAreTheFramesAsTheyCame) {
   folder_.write("in.y4m", dim_y4m(64, 48, 30));
   const ProgramResult result = run({"run", "in.y4m", "-o", "null", "--record", "rec.mkv",
