@@ -222,6 +222,18 @@ def slow_connection(page, folder):
     assert posts <= 5, f"{posts} requests for one movement"
 
 
+def input_away(page):
+    """What is shown while the input is away is said to be no picture of it."""
+    said = "by('lost').hidden ? '' : by('lost').textContent"
+    page.until(said, "")
+    page.value("""(async () => { window.state = await (await call('/api/state')).json();
+        window.away = setInterval(() => { ++state.counters.placeholders; ++state.counters.frames; show(state); }, 100);
+        })()""")
+    page.until(said, "The input is away. Its picture comes back by itself.")
+    page.value("clearInterval(away); state.counters.placeholders = 0")
+    page.until(said, "")
+
+
 def sizes(page, pictures):
     """Nothing is wider than the page, and the picture stays in view beside the sliders."""
     for name, width, height in (("phone", 360, 740), ("tablet", 820, 1180), ("desktop", 1280, 720)):
@@ -251,6 +263,7 @@ def main():
         page.until("typeof knobs !== 'undefined' && knobs.length > 0 && by('after').naturalWidth > 0")
         names_of_controls(page)
         one_filter_at_a_time(page, folder)
+        input_away(page)
         sizes(page, options.pictures)
         slow_connection(page, folder)
         run.kill()
