@@ -1,4 +1,6 @@
+#include <array>
 #include <atomic>
+#include <cfenv>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -29,6 +31,26 @@ TEST(RowExecutor, VisitsEveryRowOnceWithSlotsOfItsOwn) {
       for (const auto& count : visits)
         EXPECT_EQ(count, 1);
       EXPECT_FALSE(shared);
+    }
+  }
+}
+
+/// Executors share arenas, one after another, and an arena remembers the rounding of a thread.
+TEST(RowExecutor, BodiesRoundAsTheThreadThatCalls) {
+  const int as_before = std::fegetround();
+  for (const int threads : {1, 2, 3}) {
+    for (int i = 0; i < 2; ++i) {
+      RowExecutor executor(threads);
+      for (const int rounding : std::array{FE_UPWARD, FE_TONEAREST, FE_DOWNWARD, FE_UPWARD}) {
+        std::atomic<int> others{0};
+        std::fesetround(rounding);
+        executor.for_rows(1000,
+                          [&](int, int, int) { others += std::fegetround() == rounding ? 0 : 1; });
+        const int after = std::fegetround();
+        std::fesetround(as_before);
+        EXPECT_EQ(others, 0) << threads << " threads";
+        EXPECT_EQ(after, rounding);
+      }
     }
   }
 }

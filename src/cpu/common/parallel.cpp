@@ -20,6 +20,7 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 #endif
 
 namespace equalux {
@@ -129,6 +130,11 @@ struct RowExecutor::Impl {
         body(first + done, std::min(first + done + piece, last), slot);
       }
     };
+    // The rounding of the calling thread: an arena has that of the thread where it first worked,
+    // and sets it in execute().
+    tbb::task_group_context context(
+        tbb::task_group_context::isolated,
+        tbb::task_group_context::default_traits | tbb::task_group_context::fp_settings);
     arena->execute([&] {
       tbb::parallel_for(
           tbb::blocked_range<int>(0, threads, 1),
@@ -137,7 +143,7 @@ struct RowExecutor::Impl {
             for (int i = 0; i < threads; ++i)
               work_on((slot + i) % threads, slot);
           },
-          tbb::simple_partitioner());
+          tbb::simple_partitioner(), context);
     });
   }
 
