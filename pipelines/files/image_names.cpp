@@ -77,7 +77,10 @@ std::vector<std::string> list_glob(const std::string& pattern,
   if (status == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   std::erase_if(paths, is_folder);
   if (paths.empty()) {
-    throw Error(ExitCode::no_input, pattern + ": no file matches; check the pattern, in quotes");
+    throw Error(ExitCode::no_input,
+                is_glob(pattern)
+                    ? pattern + ": no file matches; check the pattern, in quotes"
+                    : "input '" + pattern + "' does not exist, must be a readable file");
   }
   sort_naturally(paths);
   // Keeps them if the pattern itself is a partial name.

@@ -15,8 +15,10 @@
 namespace equalux::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // ---- names
 
@@ -174,6 +176,9 @@ TEST_F(ImagePatternTest, NoMatchIsNoInput) {
     EXPECT_EQ(code, ExitCode::no_input) << text;
     EXPECT_THAT(message, HasSubstr(text));
   }
+  // A name without * and ? is no pattern, and is not said to be one.
+  EXPECT_THAT(error_of([&] { read(folder / "f1.pgm"); }).second,
+              AllOf(HasSubstr("does not exist"), Not(HasSubstr("pattern"))));
 }
 
 TEST_F(ImagePatternTest, AnotherSizeIsBadInputAndNamed) {
