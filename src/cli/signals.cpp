@@ -20,6 +20,12 @@ extern "C" void on_signal_patiently(int number) {
   stop_token().signal.compare_exchange_strong(none, number);
 }
 
+/// A terminal that was closed ends the run as SIGTERM does. Shells pass the signal on as well, so
+/// that it comes more than once.
+extern "C" void on_hangup(int) {
+  on_signal_patiently(SIGTERM);
+}
+
 void handle_with(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -28,6 +34,11 @@ void handle_with(void (*handler)(int)) {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction inherited {};
+  sigaction(SIGHUP, nullptr, &inherited);
+  if (inherited.sa_handler == SIG_IGN) return;  // nohup: the run outlives its terminal
+  action.sa_handler = on_hangup;
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 }  // namespace

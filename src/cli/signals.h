@@ -2,7 +2,7 @@
 
 #include "pipelines/core/run.h"
 
-/// Signals: SIGINT and SIGTERM end a run early; SIGPIPE becomes a write error.
+/// Signals: SIGINT, SIGTERM and SIGHUP end a run early; SIGPIPE becomes a write error.
 namespace equalux::cli {
 
 /// Base of the exit code after a signal, to which its number is added.
@@ -12,7 +12,8 @@ inline constexpr int kSignalExitBase = 128;
 [[nodiscard]] StopToken& stop_token();
 
 /// Makes a first SIGINT or SIGTERM set the token; a second one exits at once with 130 or 143,
-/// leaving the partial file.
+/// leaving the partial file. SIGHUP, of a terminal that was closed, counts as SIGTERM, however
+/// often it comes, and is left alone where it is ignored, as nohup has it.
 void catch_signals();
 /// Makes signals set the token, however often: for processes that another one watches.
 void catch_signals_patiently();

@@ -530,7 +530,8 @@ TEST_F(RunCommand, TruncatedInputIsPartial) {
 }
 
 TEST_F(RunCommand, SignalsCloseTheOutput) {
-  for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
+  for (const auto& [signal, code] :
+       {std::pair(SIGINT, 130), std::pair(SIGTERM, 143), std::pair(SIGHUP, 143)}) {
     std::chrono::steady_clock::time_point signalled;
     options_.meanwhile = [this, sent = signal, &signalled](int program) {
       // Frames are under way once the partial file holds more than its header, however long the
@@ -547,6 +548,7 @@ TEST_F(RunCommand, SignalsCloseTheOutput) {
       }
       signalled = std::chrono::steady_clock::now();
       ::kill(program, sent);
+      if (sent == SIGHUP) ::kill(program, sent);  // of the terminal, and of the shell
     };
     const ProgramResult result = run({"run", "test:64x48@25", "-o", "endless.y4m"});
     EXPECT_LT(std::chrono::steady_clock::now() - signalled, std::chrono::seconds(5));
