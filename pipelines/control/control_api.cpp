@@ -100,6 +100,7 @@ ControlAnswer ControlApi::handle(std::string_view request) {
                                 {"counters", monitor_.counters()},
                                 {"presets", nlohmann::json::array()}};
   if (steering_.takes_presets()) answer["presets"] = steering_.presets();
+  if (std::string note = steering_.note(); !note.empty()) answer["note"] = std::move(note);
   if (!set.empty()) answer["set"] = std::move(set);
   return {true, json_text(answer)};
 }

@@ -15,8 +15,8 @@ inline constexpr std::size_t kLongestRequest = 4096;  ///< bytes
 
 struct ControlAnswer {
   bool ok = true;
-  /// {"state","filters","changed","counters","presets"}, and "set" with the filters that took each
-  /// key, or {"error"} where not ok; one line.
+  /// {"state","filters","changed","counters","presets"}, "note" of Steering::note() where there is
+  /// one, and "set" with the filters that took each key; or {"error"} where not ok; one line.
   std::string json;
 };
 

@@ -334,15 +334,18 @@ TakenKeys Steering::set(Json wanted, std::string told) {
   check_keys(wanted);
   // Reads the preset before locking: a slow disk must not delay apply(), and with it the frames.
   std::string chosen;
+  std::string chosen_note;
   OptionValues preset_values;
   if (wanted.contains("preset")) {
     chosen = text_of("preset", wanted["preset"]);
     preset_values = values_of(chosen);
+    if (note_preset_) chosen_note = note_preset_(chosen);
   }
   const std::lock_guard lock(mutex_);
   std::vector<Steered> filters = filters_;
   std::vector<Steered> base = base_;
   std::string preset = preset_;
+  std::string note = note_;
   bool filtering = filtering_;
   std::string said;
   const std::optional<bool> filter = take_switch(wanted, "filter");
@@ -363,14 +366,16 @@ TakenKeys Steering::set(Json wanted, std::string told) {
     filters = start_;
     base = start_base_;
     preset = start_preset_;
+    note.clear();
     filtering = filter.value_or(true);
     said = "as it began";
   }
   if (wanted.contains("preset")) {
     preset = std::move(chosen);
+    note = std::move(chosen_note);
     put_preset(filters, preset_values);
     base = filters;
-    said = "preset " + preset;
+    said = "preset " + preset + (note.empty() ? "" : ", in part");
     wanted.erase("preset");
   }
   OptionValues values;
@@ -406,6 +411,8 @@ TakenKeys Steering::set(Json wanted, std::string told) {
   filters_ = std::move(filters);
   base_ = std::move(base);
   preset_ = std::move(preset);
+  if (note != note_ && !note.empty()) logger().info("{}", note);
+  note_ = std::move(note);
   filtering_ = filtering;
   if (recording) recording_->on = *recording;
   if (!told.empty()) said = std::move(told);
@@ -526,6 +533,11 @@ nlohmann::ordered_json Steering::filter_states() const {
 bool Steering::changed() const {
   const std::lock_guard lock(mutex_);
   return !same_values(filters_, base_);
+}
+
+std::string Steering::note() const {
+  const std::lock_guard lock(mutex_);
+  return note_;
 }
 
 std::string Steering::last_change() const {

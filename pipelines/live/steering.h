@@ -52,6 +52,8 @@ class Steering {
  public:
   /// Reads the options of a preset. Throws Error(usage) for an unknown name.
   using ReadPreset = std::function<OptionValues(const std::string& name)>;
+  /// Returns what of a preset this run cannot take on, in one sentence; empty = it takes all.
+  using NotePreset = std::function<std::string(const std::string& name)>;
 
   /// `presets` are the names that next_preset() steps through; `preset` is the one that the run
   /// begins with, empty where it has none. Throws what `read_preset` throws for it.
@@ -74,6 +76,9 @@ class Steering {
 
   /// Names all filters there are, so that a key of one that the run lacks can be explained.
   void know_filters(std::span<const FilterInfo> all) { known_ = all; }
+
+  /// Sets what is said of presets. To be called before any other thread uses this object.
+  void note_presets(NotePreset note) { note_preset_ = std::move(note); }
 
   /// Tells which frames the filters take and give. Where their formats differ, an unfiltered frame
   /// cannot be passed on, so the filter stays on.
@@ -118,6 +123,8 @@ class Steering {
   /// Returns true where a value differs from the preset's or, without a preset, from the run's
   /// initial one.
   [[nodiscard]] bool changed() const;
+  /// Returns what the current preset has and this run has not; empty where it has all.
+  [[nodiscard]] std::string note() const;
   [[nodiscard]] const std::vector<std::string>& presets() const { return presets_; }
   /// Returns true where a preset can set something of the filters.
   [[nodiscard]] bool takes_presets() const;
@@ -145,11 +152,13 @@ class Steering {
   std::vector<Steered> start_base_;  // values of start_preset_ alone
   RecordSwitch* recording_ = nullptr;
   std::span<const FilterInfo> known_;
+  NotePreset note_preset_;
   mutable std::mutex mutex_;  // guards the members from why_on_ to last_change_
   std::string why_on_;        // why the filter cannot be off; empty where it can
   std::vector<Steered> filters_;
   std::vector<Steered> base_;  // values of preset_ alone
   std::string preset_;
+  std::string note_;
   bool filtering_ = true;
   std::string last_change_;
   std::atomic<std::uint64_t> changes_{0};

@@ -29,6 +29,7 @@ CHAIN = ("equalize", "clahe", "equalize", "denoise")
 WIDTH, HEIGHT = 160, 90
 # Seconds of each request on a slow connection.
 SLOW_S = 0.25
+TOKEN = "0123456789abcdef"
 
 
 class Browser:
@@ -128,7 +129,7 @@ def feed(pipe, stop):
 
 
 def start_run(stack, program, folder):
-    command = [program, "run", "-", "-o", "null", "--backend", "cpu", "--serve", "0", "--serve-token", "none",
+    command = [program, "run", "-", "-o", "null", "--backend", "cpu", "--serve", "0", "--serve-token", TOKEN,
                "--control", str(folder / "socket")]
     for each in CHAIN:
         command += ["--filter", each]
@@ -160,6 +161,18 @@ def ask(folder, request):
 def check(what, found, expected):
     if found != expected:
         raise AssertionError(f"{what}: {found!r}, expected {expected!r}")
+
+
+def token_is_asked_for(page):
+    """Without its token in the address the page asks, and says which answer was wrong."""
+    label = "by('asking').hidden ? '' : document.querySelector('[for=token]').textContent"
+    question = "This run asks for its token, which stands in the address that it prints:"
+    page.until("typeof by", "function")
+    page.until(label, question)
+    page.value("by('token').value = 'a wrong one'; by('asking').requestSubmit()")
+    page.until(label, "That token is wrong. " + question)
+    page.value(f"by('token').value = '{TOKEN}'; by('asking').requestSubmit()")
+    page.until(label, "")
 
 
 def names_of_controls(page):
@@ -260,6 +273,7 @@ def main():
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         run, address = start_run(stack, options.program.resolve(), folder)
         page = Browser(stack, folder / "profile").page(address)
+        token_is_asked_for(page)
         page.until("typeof knobs !== 'undefined' && knobs.length > 0 && by('after').naturalWidth > 0")
         names_of_controls(page)
         one_filter_at_a_time(page, folder)

@@ -107,6 +107,33 @@ Steering::ReadPreset read_preset_for(const CommonOptions& common) {
   };
 }
 
+/// Returns what a preset has beside what can be changed while frames move, and this run has not: it
+/// would look as if the preset did nothing about noise, for example.
+std::string lacking_of(const CommonOptions& common, const std::string& preset) {
+  const std::vector<FilterSpec> specs = chosen_filters(common);
+  std::string lacking;
+  const auto add = [&lacking](const std::string& what) {
+    lacking += (lacking.empty() ? "" : " and ") + what;
+  };
+  for (const std::string& text : preset_filters(preset)) {
+    const std::string name = parse_filter_spec(text).name;
+    const auto has_name = [&name](const FilterSpec& spec) { return spec.name == name; };
+    if (std::none_of(specs.begin(), specs.end(), has_name)) add(name);
+  }
+  const auto equalize = std::find_if(
+      specs.begin(), specs.end(), [](const FilterSpec& spec) { return spec.name == "equalize"; });
+  if (equalize != specs.end()) {
+    const RecipePtr recipe = read_recipe(*equalize, common.equalize);
+    for (const auto& [key, value] : preset_options(preset)) {
+      const equalux::Option* const option = find_option(recipe->options(), key);
+      if (option != nullptr && !option->live && recipe->text(key) != value) add(key + " " + value);
+    }
+  }
+  if (lacking.empty()) return {};
+  return "preset " + preset + " also has " + lacking +
+         ", which a run cannot take on while frames move; --preset " + preset + " begins with it";
+}
+
 /// Returns equalize's live options, for --help.
 std::string live_keys() {
   std::string keys;
@@ -154,6 +181,8 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
                 common.preset) {
   if (recording != nullptr) steering_.allow_recording(*recording);
   steering_.know_filters(filter_list());
+  steering_.note_presets(
+      [common](const std::string& preset) { return lacking_of(common, preset); });
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
   if (options.serve.empty()) {
     if (!options.serve_token.empty()) {

@@ -25,6 +25,31 @@ TEST(LiveControl, KnowsTheFiltersThatTheRunLacks) {
   EXPECT_FALSE(live.steering().step_by_key('#'));
 }
 
+TEST(LiveControl, SaysWhatAPresetHasAndTheRunLacks) {
+  cli::CommonOptions common;
+  common.preset = "stable";
+  cli::LiveControl plain({}, common, Backend::cpu, nullptr);
+  const auto note_of = [](cli::LiveControl& live, const char* preset) {
+    live.steering().change({{"preset", preset}});
+    return live.steering().note();
+  };
+  EXPECT_EQ(note_of(plain, "fog"), "");
+  EXPECT_EQ(note_of(plain, "low-light"),
+            "preset low-light also has denoise, which a run cannot take on while frames move; "
+            "--preset low-light begins with it");
+  EXPECT_EQ(plain.steering().last_change(), "preset low-light, in part");
+  EXPECT_EQ(note_of(plain, "endoscopy").substr(0, 55),
+            "preset endoscopy also has denoise and surround ignore, ");
+  plain.steering().change({{"strength", 0.5}});
+  EXPECT_NE(plain.steering().note(), "");  // the preset is still the same
+  plain.steering().change({{"reset", true}});
+  EXPECT_EQ(plain.steering().note(), "");
+
+  common.filters = {{"equalize", {}}, {"denoise", {}}};
+  cli::LiveControl with({}, common, Backend::cpu, nullptr);
+  EXPECT_EQ(note_of(with, "low-light"), "");
+}
+
 TEST(LiveControl, TheFilterOfMasksStaysOn) {
   cli::LiveControl live({}, {}, Backend::cpu, nullptr);
   RunOptions run;
