@@ -49,6 +49,19 @@ TEST_F(ImageCommand, WritesTheWholeStillAndSaysWhatRan) {
   EXPECT_NE(folder_.read("out.ppm"), folder_.read("in.ppm"));
 }
 
+TEST_F(ImageCommand, SaysThatAStillHasNoTime) {
+  const ProgramResult result =
+      image({"--temporal-ms", "500", "--filter", "equalize", "--filter", "denoise:temporal=4"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("--temporal-ms, temporal of denoise: "
+                                    "a still has no frames before it, not used\n"));
+  // Of what a preset brings, nothing is said, nor of what asks for no time.
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--preset", "low-light"}, {"--temporal-ms", "0"}}) {
+    EXPECT_THAT(lines_of(image(more).err), ElementsAre(HasSubstr("CPU, ")));
+  }
+}
+
 TEST_F(ImageCommand, AnOutputNeverGrowsInTheInputsPlace) {
   const std::string original = folder_.read("in.ppm");
   folder_.write("a.partial.ppm", original);

@@ -291,6 +291,24 @@ StillPlan plan_folder(const ImageOptions& options) {
   return plan;
 }
 
+/// Warns of options over time that were asked for.
+void warn_of_time(const CommonOptions& common) {
+  std::string idle;
+  const auto note = [&idle](const std::string& key, const std::string& value,
+                            const std::string& name) {
+    const bool of_time = key == "temporal" || key.ends_with("-ms");
+    if (of_time && value != "0") idle += (idle.empty() ? "" : ", ") + name;
+  };
+  for (const GivenKnob& knob : common.knobs)
+    if (knob.by == GivenBy::flag) note(knob.name, knob.value, "--" + knob.name);
+  for (const FilterSpec& spec : common.filters) {
+    if (common.filters_of_preset) break;
+    for (const auto& [key, value] : spec.options)
+      note(key, value, key + " of " + spec.name);
+  }
+  if (!idle.empty()) logger().warn("{}: a still has no frames before it, not used", idle);
+}
+
 // ---- one still ----------------------------------------------------------------------------------
 
 /// Filtered still, and the memory that holds it.
@@ -469,6 +487,7 @@ ExitCode run_one(const ImageOptions& options) {
     check_single(options, job);
     start_logging(options.common);
     warn_of_idle_keys(options.common);
+    warn_of_time(options.common);
     check_device(options.common);
     require_input(job.input);
     require_free_output(job.output, options.overwrite);
@@ -477,6 +496,7 @@ ExitCode run_one(const ImageOptions& options) {
   }
   start_logging(options.common);
   warn_of_idle_keys(options.common);
+  warn_of_time(options.common);
   check_device(options.common);
   const std::string output = job.output;
   if (!is_stream(output)) check_writable(options, output);
@@ -521,6 +541,7 @@ ExitCode run_folder(const ImageOptions& options) {
   const StillPlan plan = plan_folder(options);
   start_logging(options.common);
   warn_of_idle_keys(options.common);
+  warn_of_time(options.common);
   check_device(options.common);
   // A backend that is not there, or lacks an option, would fail every still.
   (void)make_processor(options.common);
