@@ -50,6 +50,41 @@ TEST(WindowOverlay, KeysStandOnAPanelWithinThePicture) {
   EXPECT_EQ(cv::mean(tiny)[0], 200);
 }
 
+TEST(WindowOverlay, MessagesFitThePicture) {
+  for (const std::string& words :
+       {std::string("strength 0.8"), std::string(300, 'w')}) {  // the latter far too long
+    cv::Mat picture(360, 640, CV_8UC3, cv::Scalar::all(200));
+    const cv::Mat before = picture.clone();
+    draw_message(words, picture);
+    EXPECT_GT(cv::norm(picture, before), 0);
+    const cv::Mat above = picture.rowRange(0, 180);
+    EXPECT_EQ(cv::norm(above, before.rowRange(0, 180)), 0);
+    const cv::Mat margin = picture.colRange(636, 640);
+    EXPECT_EQ(cv::norm(margin, before.colRange(636, 640)), 0) << words.size();
+    draw_message("", picture);
+  }
+  cv::Mat dot(360, 640, CV_8UC3, cv::Scalar::all(0));
+  draw_recording(dot);
+  EXPECT_EQ(dot.at<cv::Vec3b>(14, 626), cv::Vec3b(40, 40, 230));
+}
+
+TEST(WindowOverlay, BordersGiveThePictureTheWindowsShape) {
+  const auto framed = [](cv::Size window) {
+    cv::Mat picture(90, 160, CV_8UC3, cv::Scalar::all(200));
+    add_borders(window, picture);
+    EXPECT_EQ(cv::sum(picture)[0], 200.0 * 90 * 160) << window;  // the rest is black
+    return picture;
+  };
+  EXPECT_EQ(framed({320, 180}).size(), cv::Size(160, 90));
+  EXPECT_EQ(framed({321, 180}).size(), cv::Size(160, 90));  // half a pixel is no border
+  EXPECT_EQ(framed({0, 0}).size(), cv::Size(160, 90));
+  EXPECT_EQ(framed({-1, -1}).size(), cv::Size(160, 90));
+  EXPECT_EQ(framed({400, 300}).size(), cv::Size(160, 120));
+  EXPECT_EQ(framed({400, 100}).size(), cv::Size(360, 90));
+  EXPECT_EQ(framed({4000, 1}).size(), cv::Size(900, 90));
+  EXPECT_EQ(framed({400, 300}).at<cv::Vec3b>(15, 0), cv::Vec3b::all(200));
+}
+
 TEST(WindowOverlay, TheCurveIsTheMeanOfALevelWithEnoughPixels) {
   Pair pair;
   for (int k = 0; k < 100; ++k) {

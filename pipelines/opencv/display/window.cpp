@@ -32,6 +32,7 @@ using namespace std::chrono_literals;
 constexpr const char* kWindow = "equalux";
 constexpr auto kTitlePeriod = 500ms;
 constexpr auto kPumpSlice = 15ms;  // longest delay until a key or a cancel is noticed
+constexpr auto kMessageTime = 2s;
 constexpr auto kLongestHold = 2s;  // of the last frame
 
 /// A copy of a frame, converted for the screen when it is shown.
@@ -206,6 +207,10 @@ class WindowSink final : public Sink {
                             next.full ? cv::WINDOW_FULLSCREEN : cv::WINDOW_NORMAL);
     }
     state_ = next;
+    if (!said_.empty() && Clock::now() - said_at_ > kMessageTime) {
+      said_.clear();
+      redraw_ = true;
+    }
     if (!visible) state_.closed = true;
     if (std::exchange(state_.still_wanted, false)) write_still_pair();
   }
@@ -213,11 +218,22 @@ class WindowSink final : public Sink {
   void steer(int key) {
     try {
       if (!steer_by_key(*options_.steering, key)) return;
-      name_ = base_name_ + ", " + options_.steering->last_change();
+      const std::string change = options_.steering->last_change();
+      name_ = base_name_ + ", " + change;
       titled_at_ = {};
+      say(change);
     } catch (const Error& e) {
       logger().warn("{}", e.what());
+      say(e.what());
     }
+  }
+
+  /// Shows words over the picture for a while: a full screen has no title bar, nor have windows of
+  /// some desktops.
+  void say(const std::string& words) {
+    said_ = words;
+    said_at_ = Clock::now();
+    redraw_ = true;
   }
 
   /// Waits until `due`, and for as long as the window is paused.
@@ -244,15 +260,24 @@ class WindowSink final : public Sink {
     compose();
     check_display();
     const HighguiCall call;
+    const cv::Size size = cv::getWindowImageRect(kWindow).size();
+    if (size.width > 0 && size.height > 0) {
+      add_borders(size, canvas_);
+      if (!std::exchange(fills_window_, true))
+        cv::setWindowProperty(kWindow, cv::WND_PROP_ASPECT_RATIO, cv::WINDOW_FREERATIO);
+    }
     cv::imshow(kWindow, canvas_);
     const auto now = Clock::now();
-    const bool recording = options_.steering != nullptr && options_.steering->recording();
     if (state_ != titled_ || now - titled_at_ >= kTitlePeriod) {
-      cv::setWindowTitle(
-          kWindow, window_title(name_, meter_.fps(), state_) + (recording ? ", recording" : ""));
+      cv::setWindowTitle(kWindow, window_title(name_, meter_.fps(), state_) +
+                                      (is_recording() ? ", recording" : ""));
       titled_ = state_;
       titled_at_ = now;
     }
+  }
+
+  [[nodiscard]] bool is_recording() const {
+    return options_.steering != nullptr && options_.steering->recording();
   }
 
   void compose() {
@@ -271,6 +296,8 @@ class WindowSink final : public Sink {
     if (state_.tones) draw_tones(measure_tones(before_.bgr(), after_.bgr()), canvas_);
     if (state_.help) draw_keys(window_keys(options_.steering), canvas_);
     if (state_.paused) draw_pause(canvas_);
+    if (state_.full && is_recording()) draw_recording(canvas_);
+    draw_message(said_, canvas_);
   }
 
   void write_still_pair() {
@@ -280,8 +307,10 @@ class WindowSink final : public Sink {
       write_still(names[0], before_.for_still());
       write_still(names[1], after_.for_still());
       logger().info("wrote {} (before) and {} (after)", names[0], names[1]);
+      say("wrote " + names[0]);
     } catch (const Error& e) {
       logger().warn("no still was written: {}", e.what());
+      say("no still was written");
     }
   }
 
@@ -305,6 +334,7 @@ class WindowSink final : public Sink {
   cv::Size shape_;
   bool live_ = false;
   bool open_ = false;
+  bool fills_window_ = false;  // the canvas has the window's shape; the toolkit keeps none
   std::atomic<bool> cancelled_{false};
 
   WindowState state_;
@@ -316,6 +346,8 @@ class WindowSink final : public Sink {
   Picture before_;
   Picture after_;
   cv::Mat canvas_;
+  std::string said_;  // over the picture; empty = nothing
+  Clock::time_point said_at_;
   WindowState titled_;
   Clock::time_point titled_at_;
 };

@@ -247,6 +247,52 @@ void draw_keys(const std::vector<std::pair<std::string, std::string>>& keys, cv:
   }
 }
 
+void draw_message(const std::string& words, cv::Mat& picture) {
+  if (picture.cols < kSmallestSide || picture.rows < kSmallestSide || words.empty()) return;
+  Scale scale(picture);
+  scale.font = scale.unit * 0.11;
+  const auto size_of = [&] {
+    int baseline = 0;
+    return cv::getTextSize(words, cv::FONT_HERSHEY_SIMPLEX, scale.font,
+                           std::max(1, static_cast<int>(scale.font * 1.6)), &baseline);
+  };
+  const int margin = scale.of(2);
+  const int pad = scale.of(1.5);
+  const int room = picture.cols - 2 * (margin + pad);
+  if (const int width = size_of().width; width > room) scale.font *= 1.0 * room / width;
+  const cv::Size size = size_of();
+  const int height = size.height + 2 * pad;
+  const cv::Rect strip =
+      cv::Rect(margin, picture.rows - margin - height, size.width + 2 * pad, height) &
+      cv::Rect(0, 0, picture.cols, picture.rows);
+  cv::Mat area = picture(strip);
+  cv::addWeighted(area, 1 - kPanelWeight, cv::Mat(area.size(), area.type(), kPanel), kPanelWeight,
+                  0, area);
+  text(picture, words, {strip.x + pad, strip.y + pad + size.height}, scale, kText);
+}
+
+void draw_recording(cv::Mat& picture) {
+  const Scale scale(picture);
+  const int radius = std::max(2, scale.of(2));
+  const cv::Point middle(picture.cols - 2 * radius, 2 * radius);
+  cv::circle(picture, middle, radius + scale.line, {255, 255, 255}, cv::FILLED, cv::LINE_AA);
+  cv::circle(picture, middle, radius, {40, 40, 230}, cv::FILLED, cv::LINE_AA);
+}
+
+void add_borders(cv::Size window, cv::Mat& picture) {
+  if (window.width <= 0 || window.height <= 0 || picture.empty()) return;
+  // A window that is pulled to a line must not take memory for it.
+  const double shape = std::clamp(static_cast<double>(window.width) / window.height, 0.1, 10.0);
+  const int width = std::max(picture.cols, static_cast<int>(std::lround(picture.rows * shape)));
+  const int height = std::max(picture.rows, static_cast<int>(std::lround(picture.cols / shape)));
+  const int x = (width - picture.cols) / 2;
+  const int y = (height - picture.rows) / 2;
+  if (x == 0 && y == 0) return;
+  cv::Mat framed;
+  cv::copyMakeBorder(picture, framed, y, y, x, x, cv::BORDER_CONSTANT, {0, 0, 0});
+  picture = framed;
+}
+
 void draw_pause(cv::Mat& picture) {
   const Scale scale(picture);
   const int width = std::max(2, scale.of(1.6));

@@ -38,6 +38,18 @@ void draw_split(const cv::Mat& before, const cv::Mat& after, cv::Mat& to);
 /// as they are.
 void draw_keys(const std::vector<std::pair<std::string, std::string>>& keys, cv::Mat& picture);
 
+/// Draws words on a dark strip in the lower left corner, smaller where they are too long for the
+/// picture's width.
+void draw_message(const std::string& words, cv::Mat& picture);
+
+/// Draws the sign for a recording, a red dot, in the upper right corner.
+void draw_recording(cv::Mat& picture);
+
+/// Adds black borders, so that `picture` gets the shape of the window that shows it: toolkits fill
+/// the rest with the light gray of their widgets, beside which nobody can judge a dark picture. A
+/// window without area changes nothing.
+void add_borders(cv::Size window, cv::Mat& picture);
+
 /// Draws the sign for a pause, two bars, in the upper left corner.
 void draw_pause(cv::Mat& picture);
 
