@@ -162,7 +162,8 @@ void ClipMeter::measure_pair(const ConstImageView& a, const ConstImageView& b,
 
 void ClipMeter::find_cut(FrameFigures& frame, double likeness) {
   frame.cut = grid_.count() > 1 && frame.still_share < kCutStillShare && likeness < kCutLikeness &&
-              histogram_distance(last_histogram_, histogram_) >= kCutDistance;
+              histogram_distance(last_histogram_, histogram_) >= kCutDistance &&
+              histogram_shift(last_histogram_, histogram_) >= kCutShift;
 }
 
 ClipFigures ClipMeter::figures() const {

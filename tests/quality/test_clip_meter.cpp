@@ -189,6 +189,19 @@ TEST(Cuts, LightIsNoneAndAnotherPictureIsOne) {
   EXPECT_TRUE(figures.frames[4].cut);
 }
 
+TEST(Cuts, AFadeThroughBlackIsNone) {
+  std::vector<Image> a;
+  Grain grain(2, 5);
+  for (const double light : {8, 6, 4, 2, 0, 2, 4, 6, 8}) {
+    a.push_back(painted(kWidth, kHeight, [&](int x, int y) {
+      const double wave = std::sin(x * 0.1) * std::cos(y * 0.13);
+      const int level = static_cast<int>(light * (1 + 0.6 * wave) + 0.5);
+      return grey(std::max(level + grain.next(), 0));
+    }));
+  }
+  EXPECT_TRUE(measure(a).cuts.empty());
+}
+
 TEST(Cuts, HistogramsAreComparedAtTheSameMedian) {
   const auto histogram = [](const Image& image) {
     return value_histogram(planes_of(image.view()));
@@ -200,6 +213,10 @@ TEST(Cuts, HistogramsAreComparedAtTheSameMedian) {
   // Half of the pixels at the median, half at twice it, against all at one level.
   const Image halves = painted(64, 4, [](int x, int) { return grey(x < 33 ? 100 : 200); });
   EXPECT_NEAR(histogram_distance(histogram(halves), histogram(flat(100))), 31.0 / 64, 0.02);
+  // Their shift is in levels as they are.
+  EXPECT_EQ(histogram_shift(dark, dark), 0);
+  EXPECT_NEAR(histogram_shift(histogram(halves), histogram(flat(100))), 100 * 31.0 / 64, 1e-6);
+  EXPECT_NEAR(histogram_shift(histogram(flat(0)), histogram(flat(255))), 255, 1e-6);
 }
 
 /// A result whose tone is off by ten levels a frame until `frames` after the cut.

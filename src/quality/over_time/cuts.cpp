@@ -55,4 +55,13 @@ double histogram_distance(const LevelHistogram& a, const LevelHistogram& b) {
   return distance;
 }
 
+double histogram_shift(const LevelHistogram& a, const LevelHistogram& b) {
+  const Shares shares_a(a);
+  const Shares shares_b(b);
+  double levels = 0;
+  for (int v = 0; v < 255; ++v)
+    levels += std::fabs(shares_a.at(v + 0.5) - shares_b.at(v + 0.5));
+  return levels;
+}
+
 }  // namespace equalux::quality
