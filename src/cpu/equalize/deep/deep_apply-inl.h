@@ -203,7 +203,8 @@ struct Quads {
   bool colour_first_;
 };
 
-/// Scales packed pixels in blocks, v of a block first; the tail is a copy.
+/// Scales packed pixels in blocks, v of a block first; the tail is a copy. Lanes behind it look up
+/// whatever v hold: pixels have 16 bits, and tables an entry for every word.
 template <Stores kStores, typename Pixels>
 HWY_INLINE void scale_pixels(const DeepGains& gains, const Pixels& scale, int first,
                              const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
