@@ -80,6 +80,8 @@ void LiveMonitor::keep(const Frame& frame, Clock::time_point now) {
   pair->serial = ++serial_;
   pair->kept_at = now;
   pair->field_order = turned(frame.field_order, frame.image.desc.height, info_.orientation);
+  const Rational& aspect = info_.pixel_aspect;
+  pair->pixel_aspect = swaps_sides(info_.orientation) ? Rational{aspect.den, aspect.num} : aspect;
   pair->after = Image(turned(frame.image.desc, info_.orientation));
   turn_image(frame.image, pair->after.view(), info_.orientation);
   const ConstImageView& before = frame.original ? frame.original->image : frame.image;

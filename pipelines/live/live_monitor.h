@@ -24,6 +24,7 @@ struct PicturePair {
   Image before;
   Image after;
   FieldOrder field_order = FieldOrder::progressive;
+  Rational pixel_aspect{1, 1};
   std::uint64_t serial = 0;   ///< 1, 2, ...; differs for each pair of a run
   Clock::time_point kept_at;  ///< when it was copied
 };

@@ -358,6 +358,26 @@ TEST_F(PageServerTest, PicturesStandUpright) {
   }
 }
 
+TEST_F(PageServerTest, PicturesHaveSquarePixels) {
+  const auto sizes = [this](Rational aspect, Orientation orientation) {
+    StreamInfo info;
+    info.desc = small_desc(640, 48);
+    info.pixel_aspect = aspect;
+    info.orientation = orientation;
+    monitor_.open(info);
+    serve();
+    (void)get("/api/picture?view=after");
+    std::this_thread::sleep_for(std::chrono::milliseconds(80));  // 15 pictures a second.
+    show_frame();
+    return size_of_jpeg(get("/snapshot.jpg").body) + " " +
+           size_of_jpeg(get("/snapshot.jpg?view=both").body) + " " +
+           size_of_jpeg(get("/api/picture?view=before&width=320").body);
+  };
+  EXPECT_EQ(sizes({3, 2}, Orientation::upright), "960x48 1920x48 320x16");
+  EXPECT_EQ(sizes({1, 2}, Orientation::upright), "640x96 1280x96 320x48");
+  EXPECT_EQ(sizes({3, 2}, Orientation::clockwise), "48x960 96x960 48x960");
+}
+
 /// Frames come, a number of them a second, for as long as this is there.
 class Frames {
  public:

@@ -70,4 +70,14 @@ void frame_to_bgr(const ConstImageView& from, FieldOrder field_order, cv::Mat& t
   });
 }
 
+cv::Size with_square_pixels(cv::Size size, const Rational& pixel_aspect) {
+  constexpr double kMost = 16;
+  const double aspect = pixel_aspect.value();
+  if (aspect > 1 && aspect <= kMost)
+    size.width = static_cast<int>(std::lround(size.width * aspect));
+  if (aspect < 1 && aspect >= 1 / kMost)
+    size.height = static_cast<int>(std::lround(size.height / aspect));
+  return size;
+}
+
 }  // namespace equalux

@@ -21,7 +21,7 @@ struct Canvas {
   cv::Mat after;
   cv::Mat same_size;
   cv::Mat both;
-  cv::Mat smaller;
+  cv::Mat resized;
 };
 
 Canvas& canvas() {
@@ -46,11 +46,15 @@ std::vector<std::uint8_t> jpeg_of(const PicturePair& pair, const PictureForm& fo
     cv::hconcat(*before, own.after, own.both);
     picture = &own.both;
   }
-  if (picture->cols > form.width) {
-    const double scale = static_cast<double>(form.width) / picture->cols;
-    const int height = std::max(1, static_cast<int>(std::lround(picture->rows * scale)));
-    cv::resize(*picture, own.smaller, {form.width, height}, 0, 0, cv::INTER_AREA);
-    picture = &own.smaller;
+  cv::Size size = with_square_pixels(picture->size(), pair.pixel_aspect);
+  if (size.width > form.width) {
+    const double scale = static_cast<double>(form.width) / size.width;
+    size = {form.width, std::max(1, static_cast<int>(std::lround(size.height * scale)))};
+  }
+  if (size != picture->size()) {
+    const bool shrinks = size.width < picture->cols || size.height < picture->rows;
+    cv::resize(*picture, own.resized, size, 0, 0, shrinks ? cv::INTER_AREA : cv::INTER_LINEAR);
+    picture = &own.resized;
   }
   std::vector<std::uint8_t> bytes;
   cv::imencode(".jpg", *picture, bytes, {cv::IMWRITE_JPEG_QUALITY, form.quality});

@@ -108,7 +108,7 @@ class WindowSink final : public Sink {
     display_ = open_display();
     live_ = info.live;
     name_ = base_name_ = short_name(options_.title.empty() ? info.name : options_.title);
-    shape_ = square_pixels(info);
+    shape_ = with_square_pixels({info.desc.width, info.desc.height}, info.pixel_aspect);
     try {
       const HighguiCall call;
       cv::namedWindow(kWindow, cv::WINDOW_NORMAL | cv::WINDOW_KEEPRATIO | cv::WINDOW_GUI_NORMAL);
@@ -158,15 +158,6 @@ class WindowSink final : public Sink {
   void cancel() noexcept override { cancelled_ = true; }
 
  private:
-  /// Returns the picture's size if its pixels are drawn square.
-  static cv::Size square_pixels(const StreamInfo& info) {
-    const double aspect = info.pixel_aspect.value();
-    cv::Size size(info.desc.width, info.desc.height);
-    if (aspect > 1) size.width = static_cast<int>(std::lround(size.width * aspect));
-    if (aspect > 0 && aspect < 1) size.height = static_cast<int>(std::lround(size.height / aspect));
-    return size;
-  }
-
   [[nodiscard]] cv::Size fit_to_screen(cv::Size size) const {
     // Leaves room for the title bar and the desktop's panels; a small window where the screen is
     // unknown.
