@@ -90,12 +90,6 @@ constexpr std::uint32_t coarse_max(const DeepSamples& form) {
 EQUALUX_HD std::uint32_t coarse_level(const DeepSamples& form, std::uint32_t v) {
   return v >> (form.depth - 8);
 }
-/// Largest code of a coarse level.
-EQUALUX_HD std::uint32_t last_of_level(const DeepSamples& form, std::uint32_t level) {
-  const std::uint32_t last = ((level + 1) << (form.depth - 8)) - 1;
-  const auto most = static_cast<std::uint32_t>(form.weights.luma_max);
-  return last < most ? last : most;
-}
 
 /// Position of v between coarse levels, `beyond` / M of the way from `level` to `next`. Coarse
 /// level i stands at v = i M / coarse_max, which is its place in an 8-bit frame.
