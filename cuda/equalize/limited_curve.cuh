@@ -135,7 +135,8 @@ __device__ __forceinline__ tone::Match best_match(const std::uint32_t* from,
 __device__ __forceinline__ void leave_proposal(CurveState& s, unsigned i,
                                                const tone::Proposal& proposal) {
   s.proposals[i] = proposal;
-  s.inverse_flicker[i] = tone::inverse_flicker(s.ahead.history.exposure, proposal.gain);
+  const tone::History& h = s.ahead.history;
+  s.inverse_flicker[i] = tone::inverse_flicker(h.exposure, proposal.gain, h.gain);
 }
 
 /// Compares the frame with the history in warp 0 and with the last frame in warp 1; warp 2 stores

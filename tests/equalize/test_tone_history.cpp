@@ -96,6 +96,35 @@ TEST(ToneHistory, FlickerIsUndone) {
   }
 }
 
+/// A lamp goes on or off: from the frame before to the one after, no frame is brighter or darker
+/// than both.
+TEST(ToneHistory, LightThatChangesAtOnceDoesNotFlash) {
+  for (const double gain : {0.65, 0.75, 0.85, 1.2, 1.35, 1.5}) {
+    Stream stream(calm());
+    int before = 0;
+    for (int i = 0; i < 30; ++i)
+      before = stream.level(ramp(40, 90), 80);
+    const int at_once = stream.level(ramp(40, 90, gain), 80);
+    const int after = stream.level(ramp(40, 90, gain), 80);
+    EXPECT_GE(at_once, std::min(before, after) - 4) << gain;
+    EXPECT_LE(at_once, std::max(before, after) + 4) << gain;
+  }
+}
+
+TEST(ToneHistory, StretchedPositionsRiseToWhite) {
+  for (const std::uint32_t most : {255U, 219U}) {
+    for (std::uint32_t inverse = tone::kLeastGain; inverse <= tone::kMostGain; inverse += 7) {
+      std::uint32_t last = 0;
+      for (std::uint32_t v = 0; v <= most; ++v) {
+        const std::uint32_t position = tone::unflickered(v, inverse, most);
+        ASSERT_GE(position, last) << v << " by " << inverse;
+        last = position;
+      }
+      EXPECT_EQ(last, most * tone::kUnit) << inverse;
+    }
+  }
+}
+
 TEST(ToneHistory, CutsAreTakenAtOnce) {
   Stream stream(calm());
   for (int i = 0; i < 20; ++i)

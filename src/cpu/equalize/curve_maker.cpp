@@ -201,12 +201,13 @@ bool CurveMaker::follow(const tone::Rates& rates) {
   }
   const Quantiles base = quantiles_of(h.distribution, max_value_);
   const tone::Match by_base = best_match(base, now, h.gain);
-  h.gain = tone::gain_of(tone::propose_by_base(by_base, h.gain),
-                         tone::propose_by_last(by_last, h.gain), h.gain);
+  const std::uint32_t last_gain = h.gain;
+  h.gain = tone::gain_of(tone::propose_by_base(by_base, last_gain),
+                         tone::propose_by_last(by_last, last_gain), last_gain);
   h.rate = tone::rate_of(sum_of(now), sum_of(base), h.exposure, h.least_rate, rates);
   h.frames = tone::frames_after(h.frames);
   h.least_rate = tone::least_rate_after(h.frames);
-  inverse_flicker_ = tone::inverse_flicker(h.exposure, h.gain);
+  inverse_flicker_ = tone::inverse_flicker(h.exposure, h.gain, last_gain);
   return true;
 }
 

@@ -225,12 +225,21 @@ EQUALUX_HD std::uint32_t gain_of(const Proposal& by_base, const Proposal& by_las
   return by_base.believed ? by_base.gain : (by_last.believed ? by_last.gain : last_gain);
 }
 
-/// Mean exposure over a frame's gain, limited to an eighth either way.
-EQUALUX_HD std::uint32_t inverse_flicker(std::uint32_t exposure, std::uint32_t gain) {
+/// Mean exposure over a frame's gain, limited to an eighth either way. It is not limited where
+/// light that was steady, within a sixteenth of the mean, has changed by more than an eighth since
+/// the last frame: the curve for the new light is made with the next frame. A gain beyond is a cut.
+EQUALUX_HD std::uint32_t inverse_flicker(std::uint32_t exposure, std::uint32_t gain,
+                                         std::uint32_t last_gain) {
   constexpr std::uint32_t kLeast = kUnit * 8 / 9;
   constexpr std::uint32_t kMost = kUnit * 9 / 8;
+  const std::uint32_t lag = ratio_of(exposure, last_gain);
+  const std::uint32_t step = ratio_of(gain, last_gain);
+  const bool steady = lag > kUnit * 16 / 17 && lag < kUnit * 17 / 16;
+  const bool sudden = steady && (step < kLeast || step > kMost);
+  const std::uint32_t least = sudden ? kLeastGain : kLeast;
+  const std::uint32_t most = sudden ? kMostGain : kMost;
   const std::uint32_t inverse = ratio_of(exposure, gain);
-  return inverse < kLeast ? kLeast : (inverse > kMost ? kMost : inverse);
+  return inverse < least ? least : (inverse > most ? most : inverse);
 }
 
 /// Weight of a frame in the mean. Sums are of quantiles; the base's is at the base exposure.
@@ -287,9 +296,9 @@ EQUALUX_HD std::uint32_t at_exposure(const std::uint32_t* base, std::uint32_t v,
 EQUALUX_HD std::uint32_t unflickered(std::uint32_t v, std::uint32_t inverse,
                                      std::uint32_t max_value) {
   const std::uint32_t knee = max_value - 64;
-  if (v <= knee) return v * inverse;
-  const std::uint32_t rest = max_value * kUnit - knee * inverse;
-  return knee * inverse + rest * (v - knee) / 64;
+  const std::uint32_t white = max_value * kUnit;
+  if (v <= knee || knee * inverse >= white) return v * inverse < white ? v * inverse : white;
+  return knee * inverse + (white - knee * inverse) * (v - knee) / 64;
 }
 
 /// Curve, interpolated linearly between its levels.
