@@ -169,14 +169,14 @@ WordRange word_range(std::uint32_t at, std::uint32_t step, std::int32_t n) {
   return range;
 }
 
-void split(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
+void split_pairs(const std::uint8_t* in, std::size_t n, std::uint8_t* a, std::uint8_t* b) {
   for (std::size_t i = 0; i < n; ++i) {
     a[i] = in[2 * i];
     b[i] = in[2 * i + 1];
   }
 }
 
-void merge(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out) {
+void merge_pairs(const std::uint8_t* a, const std::uint8_t* b, std::size_t n, std::uint8_t* out) {
   for (std::size_t i = 0; i < n; ++i) {
     out[2 * i] = a[i];
     out[2 * i + 1] = b[i];
@@ -213,8 +213,8 @@ const FusedRows& scalar_fused_rows() {
                                 word_range,
                                 WordLines::never,
                                 0,
-                                split,
-                                merge,
+                                split_pairs,
+                                merge_pairs,
                                 scalar_tile_rows()};
   return kLoops;
 }
