@@ -250,22 +250,18 @@ const Option* Steering::option_for(std::size_t at, std::string_view key) const {
 /// without, and its own number its name.
 OptionValues Steering::values_for(std::size_t at, const OptionValues& wanted) const {
   OptionValues values;
-  const auto add = [&](auto&& is_meant) {
+  const auto precision_of = [&](std::string_view key) {
+    const std::size_t point = key.find('.');
+    if (point == std::string_view::npos) return 0;
+    return key.substr(0, point) == start_[at].name ? 1 : 2;
+  };
+  for (const int precision : {0, 1, 2}) {
     for (const auto& [key, value] : wanted) {
       const Option* option = option_for(at, key);
-      if (option != nullptr && is_meant(std::string_view(key).substr(0, key.find('.')), key))
+      if (option != nullptr && precision_of(key) == precision)
         values.emplace_back(option->key, value);
     }
-  };
-  const std::string& name = start_[at].name;
-  const auto has_point = [](std::string_view key) { return key.find('.') != key.npos; };
-  add([&](std::string_view, std::string_view key) { return !has_point(key); });
-  add([&](std::string_view address, std::string_view key) {
-    return has_point(key) && address == name;
-  });
-  add([&](std::string_view address, std::string_view key) {
-    return has_point(key) && address != name;
-  });
+  }
   return values;
 }
 

@@ -70,10 +70,13 @@ TEST(WindowOverlay, MessagesFitThePicture) {
 
 TEST(WindowOverlay, BordersGiveThePictureTheWindowsShape) {
   const auto framed = [](cv::Size window) {
-    cv::Mat picture(90, 160, CV_8UC3, cv::Scalar::all(200));
-    add_borders(window, picture);
-    EXPECT_EQ(cv::sum(picture)[0], 200.0 * 90 * 160) << window;  // the rest is black
-    return picture;
+    const cv::Mat picture(90, 160, CV_8UC3, cv::Scalar::all(200));
+    cv::Mat buffer;
+    cv::Mat shown = with_borders(window, picture, buffer);
+    EXPECT_EQ(cv::sum(shown)[0], 200.0 * 90 * 160) << window;  // the rest is black
+    // The next picture of that window takes no memory.
+    EXPECT_EQ(with_borders(window, picture, buffer).data, shown.data);
+    return shown;
   };
   EXPECT_EQ(framed({320, 180}).size(), cv::Size(160, 90));
   EXPECT_EQ(framed({321, 180}).size(), cv::Size(160, 90));  // half a pixel is no border

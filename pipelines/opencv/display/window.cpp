@@ -252,12 +252,9 @@ class WindowSink final : public Sink {
     check_display();
     const HighguiCall call;
     const cv::Size size = cv::getWindowImageRect(kWindow).size();
-    if (size.width > 0 && size.height > 0) {
-      add_borders(size, canvas_);
-      if (!std::exchange(fills_window_, true))
-        cv::setWindowProperty(kWindow, cv::WND_PROP_ASPECT_RATIO, cv::WINDOW_FREERATIO);
-    }
-    cv::imshow(kWindow, canvas_);
+    if (size.width > 0 && size.height > 0 && !std::exchange(fills_window_, true))
+      cv::setWindowProperty(kWindow, cv::WND_PROP_ASPECT_RATIO, cv::WINDOW_FREERATIO);
+    cv::imshow(kWindow, with_borders(size, canvas_, framed_));
     const auto now = Clock::now();
     if (state_ != titled_ || now - titled_at_ >= kTitlePeriod) {
       cv::setWindowTitle(kWindow, window_title(name_, meter_.fps(), state_) +
@@ -337,6 +334,7 @@ class WindowSink final : public Sink {
   Picture before_;
   Picture after_;
   cv::Mat canvas_;
+  cv::Mat framed_;    // canvas_ with borders
   std::string said_;  // over the picture; empty = nothing
   Clock::time_point said_at_;
   WindowState titled_;

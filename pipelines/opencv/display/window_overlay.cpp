@@ -279,18 +279,17 @@ void draw_recording(cv::Mat& picture) {
   cv::circle(picture, middle, radius, {40, 40, 230}, cv::FILLED, cv::LINE_AA);
 }
 
-void add_borders(cv::Size window, cv::Mat& picture) {
-  if (window.width <= 0 || window.height <= 0 || picture.empty()) return;
+const cv::Mat& with_borders(cv::Size window, const cv::Mat& picture, cv::Mat& buffer) {
+  if (window.width <= 0 || window.height <= 0 || picture.empty()) return picture;
   // A window that is pulled to a line must not take memory for it.
   const double shape = std::clamp(static_cast<double>(window.width) / window.height, 0.1, 10.0);
   const int width = std::max(picture.cols, static_cast<int>(std::lround(picture.rows * shape)));
   const int height = std::max(picture.rows, static_cast<int>(std::lround(picture.cols / shape)));
   const int x = (width - picture.cols) / 2;
   const int y = (height - picture.rows) / 2;
-  if (x == 0 && y == 0) return;
-  cv::Mat framed;
-  cv::copyMakeBorder(picture, framed, y, y, x, x, cv::BORDER_CONSTANT, {0, 0, 0});
-  picture = framed;
+  if (x == 0 && y == 0) return picture;
+  cv::copyMakeBorder(picture, buffer, y, y, x, x, cv::BORDER_CONSTANT, {0, 0, 0});
+  return buffer;
 }
 
 void draw_pause(cv::Mat& picture) {

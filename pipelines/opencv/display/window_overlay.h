@@ -45,10 +45,11 @@ void draw_message(const std::string& words, cv::Mat& picture);
 /// Draws the sign for a recording, a red dot, in the upper right corner.
 void draw_recording(cv::Mat& picture);
 
-/// Adds black borders, so that `picture` gets the shape of the window that shows it: toolkits fill
-/// the rest with the light gray of their widgets, beside which nobody can judge a dark picture. A
-/// window without area changes nothing.
-void add_borders(cv::Size window, cv::Mat& picture);
+/// Returns `picture` with black borders, in the shape of the window that shows it: toolkits fill
+/// the rest with the light gray of their widgets, beside which nobody can judge a dark picture. The
+/// result is in `buffer`, allocated where its size changes, or `picture` itself where it needs no
+/// borders or the window has no area.
+[[nodiscard]] const cv::Mat& with_borders(cv::Size window, const cv::Mat& picture, cv::Mat& buffer);
 
 /// Draws the sign for a pause, two bars, in the upper left corner.
 void draw_pause(cv::Mat& picture);

@@ -309,6 +309,14 @@ void warn_of_time(const CommonOptions& common) {
   if (!idle.empty()) logger().warn("{}: a still has no frames before it, not used", idle);
 }
 
+/// Starts the log, and says what of the options has no effect. Throws as check_device() does.
+void begin(const CommonOptions& common) {
+  start_logging(common);
+  warn_of_idle_keys(common);
+  warn_of_time(common);
+  check_device(common);
+}
+
 // ---- one still ----------------------------------------------------------------------------------
 
 /// Filtered still, and the memory that holds it.
@@ -485,19 +493,13 @@ ExitCode run_one(const ImageOptions& options) {
   StillJob job = single_job(options);
   if (!is_stream(job.input) && !is_stream(job.output)) {
     check_single(options, job);
-    start_logging(options.common);
-    warn_of_idle_keys(options.common);
-    warn_of_time(options.common);
-    check_device(options.common);
+    begin(options.common);
     require_input(job.input);
     require_free_output(job.output, options.overwrite);
     run_single(options, job);
     return ExitCode::done;
   }
-  start_logging(options.common);
-  warn_of_idle_keys(options.common);
-  warn_of_time(options.common);
-  check_device(options.common);
+  begin(options.common);
   const std::string output = job.output;
   if (!is_stream(output)) check_writable(options, output);
   const Spool in;
@@ -539,10 +541,7 @@ void refuse_floats(const StillJob& job, PixelFormat format) {
 
 ExitCode run_folder(const ImageOptions& options) {
   const StillPlan plan = plan_folder(options);
-  start_logging(options.common);
-  warn_of_idle_keys(options.common);
-  warn_of_time(options.common);
-  check_device(options.common);
+  begin(options.common);
   // A backend that is not there, or lacks an option, would fail every still.
   (void)make_processor(options.common);
   CurveFile curves(options.common.curve_to);
