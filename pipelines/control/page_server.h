@@ -49,7 +49,8 @@ struct PageOptions {
 ///   GET  /api/tones                           histograms and curve, see tones_of(); 503
 ///                                             without any picture
 ///   GET  /api/parameters                      {"strength":"how far ...", ...,
-///                                             "preset":{"fog":"..."}, "sliders":[{"key",...}]}
+///                                             "preset":{"fog":"..."}, "sliders":[{"key",...}],
+///                                             "filters":[{"name","sliders","choices"}]}
 ///   GET  /api/here                            answered when the run ends: the caller is there
 ///                                             until it hangs up
 ///   GET  /metrics                             Prometheus's text

@@ -113,6 +113,14 @@ class PageServerTest : public ::testing::Test {
                            "Content-Type: " + type + "\r\nContent-Length: " +
                            std::to_string(body.size()) + "\r\n\r\n" + body);
   }
+  /// Serves a stream whose first frame has come.
+  void serve_first_frame(const StreamInfo& info) {
+    monitor_.open(info);
+    serve();
+    (void)get("/api/picture?view=after");
+    std::this_thread::sleep_for(std::chrono::milliseconds(80));  // 15 pictures a second.
+    show_frame();
+  }
   void show_frame() {
     Image before(small_desc(640, 48));
     Image after(small_desc(640, 48));
@@ -345,11 +353,7 @@ TEST_F(PageServerTest, PicturesStandUpright) {
     StreamInfo info;
     info.desc = small_desc(640, 48);
     info.orientation = orientation;
-    monitor_.open(info);
-    serve();
-    (void)get("/api/picture?view=after");
-    std::this_thread::sleep_for(std::chrono::milliseconds(80));  // 15 pictures a second.
-    show_frame();
+    serve_first_frame(info);
     for (const char* view : {"before", "after"}) {
       const HttpAnswer answer = get(std::string("/api/picture?width=640&view=") + view);
       EXPECT_EQ(answer.status, 200);
@@ -364,11 +368,7 @@ TEST_F(PageServerTest, PicturesHaveSquarePixels) {
     info.desc = small_desc(640, 48);
     info.pixel_aspect = aspect;
     info.orientation = orientation;
-    monitor_.open(info);
-    serve();
-    (void)get("/api/picture?view=after");
-    std::this_thread::sleep_for(std::chrono::milliseconds(80));  // 15 pictures a second.
-    show_frame();
+    serve_first_frame(info);
     return size_of_jpeg(get("/snapshot.jpg").body) + " " +
            size_of_jpeg(get("/snapshot.jpg?view=both").body) + " " +
            size_of_jpeg(get("/api/picture?view=before&width=320").body);
