@@ -113,6 +113,10 @@ def difference(a, b):
     return sum(abs(x - y) for x, y in zip(a, b)) / len(a)
 
 
+class NothingSeen(AssertionError):
+    """The page has seen no picture: the browser's session may be at fault, so that another one is tried."""
+
+
 class Page:
     """Serves the page and hears what it tells."""
 
@@ -148,10 +152,16 @@ class Page:
         try:
             got, text = self.told.get(timeout=LONGEST_S)
         except queue.Empty:
-            raise AssertionError(f"the page told nothing for {LONGEST_S} s, expected {kind}") from None
+            raise NothingSeen(f"the page told nothing for {LONGEST_S} s, expected {kind}") from None
         if got != kind:
-            raise AssertionError(f"the page told {got} {text[:200]}, expected {kind}")
+            raise NothingSeen(f"the page told {got} {text[:200]}, expected {kind}")
         return text
+
+
+def log_in(folder, program):
+    """What a program of the session in this folder has printed."""
+    path = pathlib.Path(folder) / (program + ".log")
+    return path.read_text(errors="replace") if path.exists() else ""
 
 
 class Session:
@@ -191,7 +201,7 @@ class Session:
     def display(self):
         display = start_display(lambda command, **how: self.start(*command, **how), "1280x800")
         if not display:
-            raise AssertionError("Xvfb does not start")
+            raise NothingSeen("Xvfb does not start")
         return display
 
     def start(self, *command, **how):
@@ -214,19 +224,21 @@ class Session:
         end = time.monotonic() + LONGEST_S
         while not condition():
             if time.monotonic() > end:
-                raise AssertionError(f"{what} does not come")
+                raise NothingSeen(f"{what} does not come")
             time.sleep(0.05)
 
     def allow_cameras(self):
         """As if the user had agreed when the portal asked."""
         store = "org.freedesktop.impl.portal.PermissionStore"
-        subprocess.run(["gdbus", "call", "--session", "--dest", store, "--object-path",
-                        "/" + store.replace(".", "/"), "--method", store + ".SetPermission", "devices", "true", "camera",
-                        "", "['yes']"], env=self.environment, check=True, capture_output=True, timeout=LONGEST_S)
+        command = ["gdbus", "call", "--session", "--dest", store, "--object-path", "/" + store.replace(".", "/"),
+                   "--method", store + ".SetPermission", "devices", "true", "camera", "", "['yes']"]
+        try:
+            subprocess.run(command, env=self.environment, check=True, capture_output=True, timeout=LONGEST_S)
+        except subprocess.SubprocessError as error:
+            raise NothingSeen(f"the portal takes no permission: {error}") from None
 
     def log(self, program):
-        path = self.folder / (program + ".log")
-        return path.read_text(errors="replace") if path.exists() else ""
+        return log_in(self.folder, program)
 
 
 def browse(browser, session, address):
@@ -261,7 +273,7 @@ def check(browser, program, session, keep, clip):
     for number in (1, 2):
         label, width, height, frames = page.next("round").split("|")
         if label != "equalux" or int(frames) < LEAST_FRAMES:
-            raise AssertionError(f"round {number}: {frames} frames of '{label}'")
+            raise NothingSeen(f"round {number}: {frames} frames of '{label}'")
         picture = session.folder / f"seen{number}.png"
         picture.write_bytes(base64.b64decode(page.next("picture").partition(",")[2]))
         if clip:
@@ -297,19 +309,19 @@ def main():
     for attempt in range(ATTEMPTS):
         with tempfile.TemporaryDirectory(prefix="equalux-browser-", ignore_cleanup_errors=True) as folder:
             with contextlib.ExitStack() as stack:
-                session = Session(folder, stack)
                 try:
-                    check(wanted.browser, os.path.abspath(wanted.program), session, wanted.picture, wanted.clip)
+                    check(wanted.browser, os.path.abspath(wanted.program), Session(folder, stack), wanted.picture,
+                          wanted.clip)
                     return 0
                 except AssertionError as error:
-                    log = session.log(wanted.browser)
-                    if any(crash in log for crash in CRASHES) and attempt + 1 < ATTEMPTS:
-                        print(f"{wanted.browser} crashed by itself, and is started again")
-                        continue
                     for name in (wanted.browser, "equalux", "xdg-desktop-portal", "dbus-daemon", "wireplumber"):
-                        print(f"-- {name}\n{session.log(name)[-1500:]}")
+                        print(f"-- {name}\n{log_in(folder, name)[-1500:]}")
                     print(f"FAILED: {error}")
-                    return 1
+                    log = log_in(folder, wanted.browser)
+                    if not isinstance(error, NothingSeen) and not any(crash in log for crash in CRASHES):
+                        return 1
+                    print("another session is tried" if attempt + 1 < ATTEMPTS else "no other session is tried",
+                          flush=True)
     return 1
 
 
