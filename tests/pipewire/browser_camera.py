@@ -33,7 +33,7 @@ LONGEST_S = 90
 # What browsers say when their capture of video crashes by a check of its own: Chromium 156 as a page gives a camera
 # back while a frame comes, and Firefox 153 as a page asks for a camera of which it does not know the formats yet.
 CRASHES = ("RaceDetected()", "format != SPA_VIDEO_FORMAT_UNKNOWN")
-ATTEMPTS = 4
+ATTEMPTS = 6
 SIZE = (640, 480)
 # In each of two rounds; a camera has 30 a second, and a page without a graphics card draws fewer.
 LEAST_FRAMES = 15
@@ -148,11 +148,17 @@ class Page:
     def address(self):
         return f"http://127.0.0.1:{self.server.server_port}/"
 
-    def next(self, kind):
-        try:
-            got, text = self.told.get(timeout=LONGEST_S)
-        except queue.Empty:
-            raise NothingSeen(f"the page told nothing for {LONGEST_S} s, expected {kind}") from None
+    def next(self, kind, browser):
+        end = time.monotonic() + LONGEST_S
+        while True:
+            try:
+                got, text = self.told.get(timeout=0.5)
+                break
+            except queue.Empty:
+                if browser.poll() is not None:
+                    raise NothingSeen(f"the browser ended with {browser.returncode}, expected {kind}") from None
+                if time.monotonic() > end:
+                    raise NothingSeen(f"the page told nothing for {LONGEST_S} s, expected {kind}") from None
         if got != kind:
             raise NothingSeen(f"the page told {got} {text[:200]}, expected {kind}")
         return text
@@ -187,7 +193,7 @@ class Session:
             HOME=str(self.folder), XDG_RUNTIME_DIR=str(runtime), XDG_CONFIG_HOME=str(self.folder / "config"),
             XDG_STATE_HOME=str(self.folder / "state"), XDG_CACHE_HOME=str(self.folder / "cache"),
             XDG_DATA_HOME=str(self.folder / "data"), XDG_CURRENT_DESKTOP="GNOME", LIBGL_ALWAYS_SOFTWARE="1",
-            DBUS_SESSION_BUS_ADDRESS=f"unix:path={runtime}/bus")
+            DBUS_SESSION_BUS_ADDRESS=f"unix:path={runtime}/bus", MOZ_CRASHREPORTER_DISABLE="1")
         self.environment["DISPLAY"] = self.display()
         self.start("dbus-daemon", "--session", "--nofork", f"--address=unix:path={runtime}/bus")
         self.until("the bus", (runtime / "bus").exists)
@@ -269,13 +275,13 @@ def check(browser, program, session, keep, clip):
                            "--preset", "stable" if clip else "plain", "--backend", "cpu")
     session.until("the camera", lambda: "programs list it as equalux" in session.log("equalux"))
     page = Page()
-    browse(browser, session, page.address)
+    shown = browse(browser, session, page.address)
     for number in (1, 2):
-        label, width, height, frames = page.next("round").split("|")
+        label, width, height, frames = page.next("round", shown).split("|")
         if label != "equalux" or int(frames) < LEAST_FRAMES:
             raise NothingSeen(f"round {number}: {frames} frames of '{label}'")
         picture = session.folder / f"seen{number}.png"
-        picture.write_bytes(base64.b64decode(page.next("picture").partition(",")[2]))
+        picture.write_bytes(base64.b64decode(page.next("picture", shown).partition(",")[2]))
         if clip:
             continue
         if (int(width), int(height)) != SIZE:
@@ -284,7 +290,7 @@ def check(browser, program, session, keep, clip):
         if far > MOST_DIFFERENCE:
             raise AssertionError(f"round {number}: samples are {far:.1f} from the filtered picture's on average")
         print(f"{browser}, round {number}: {frames} frames of {width}x{height}, {far:.1f} from the filtered picture's")
-    page.next("end")
+    page.next("end", shown)
     if keep:
         time.sleep(3)
         subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "x11grab", "-video_size", "1000x720", "-i",
