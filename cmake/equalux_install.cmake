@@ -38,12 +38,14 @@ if(manual)
   install(FILES ${manual}/equalux.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   # Debian's zsh reads other folders under /usr than under /usr/local; packages take another prefix than
   # the one that is known here.
+  set(zsh "\${CMAKE_INSTALL_PREFIX}")
+  cmake_path(APPEND zsh "${CMAKE_INSTALL_DATADIR}" zsh)
   install(CODE "
     set(folder site-functions)
     if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
       set(folder vendor-completions)
     endif()
-    file(INSTALL \"${manual}/_equalux\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${folder}\")")
+    file(INSTALL \"${manual}/_equalux\" DESTINATION \"${zsh}/\${folder}\")")
 endif()
 # For a desktop: an entry that opens the page on the first camera.
 if(EQUALUX_HAVE_HTTP)
@@ -76,7 +78,17 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/equalux-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/equalux-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/equalux)
 
-# From the .pc file to the prefix, so that a package may be unpacked anywhere.
-file(RELATIVE_PATH EQUALUX_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+# From the .pc file to the prefix, so that a package may be unpacked anywhere; but some distributions name their
+# folders by full paths.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(EQUALUX_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH EQUALUX_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(PREPEND EQUALUX_PC_PREFIX "\${pcfiledir}/")
+endif()
+foreach(dir LIBDIR INCLUDEDIR)
+  set(EQUALUX_PC_${dir} "\${prefix}")
+  cmake_path(APPEND EQUALUX_PC_${dir} "${CMAKE_INSTALL_${dir}}")
+endforeach()
 configure_file(cmake/equalux.pc.in ${CMAKE_CURRENT_BINARY_DIR}/equalux.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/equalux.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

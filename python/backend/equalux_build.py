@@ -57,7 +57,7 @@ def built_module():
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     """What pip wants to know before it builds."""
     info = pathlib.Path(metadata_directory) / f"equalux-{version()}.dist-info"
-    info.mkdir()
+    info.mkdir(exist_ok=True)
     (info / "METADATA").write_text(metadata())
     (info / "WHEEL").write_text(wheel_text())
     return info.name
@@ -93,11 +93,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     """Everything that git tracks, or in a copy without git everything but builds."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True)
-    if listed.returncode == 0:
+    paths = []
+    if (ROOT / ".git").exists():  # otherwise git would answer for a repository around a copy
+        listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True)
         paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
-    else:
-        paths = [path for path in sorted(ROOT.rglob("*")) if path.is_file()
+    if not paths:
+        paths = [path for path in sorted(ROOT.rglob("*")) if path.is_file() and "__pycache__" not in path.parts
                  and path.relative_to(ROOT).parts[0] not in ("build", ".git", "PKG-INFO")]
     base = f"equalux-{version()}"
     with tarfile.open(pathlib.Path(sdist_directory) / f"{base}.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as archive:

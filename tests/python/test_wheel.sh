@@ -27,6 +27,20 @@ use built
 version=$(sed -n 's/^project(equalux VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 ls "$scratch/built-wheel/equalux-$version"-cp*.whl
 [ -z "$(cd "$source" && git status --porcelain --ignored -- '*.egg-info' 2>/dev/null)" ]
+
+# A source archive of a copy that lies, unknown to git, in a repository of something else.
+if command -v git >/dev/null; then
+  mkdir -p "$scratch/other/copy/docs" "$scratch/other/copy/build"
+  git -C "$scratch/other" init -q
+  cp -r "$source"/{CMakeLists.txt,python} "$scratch/other/copy/"
+  cp "$source/docs/python.md" "$scratch/other/copy/docs/"
+  touch "$scratch/other/copy/build/none"
+  (cd "$scratch/other/copy/python/backend" && "$python" -c "import equalux_build; equalux_build.build_sdist('$scratch/other')")
+  held=$(tar -tf "$scratch/other/equalux-$version.tar.gz")
+  grep -q '/CMakeLists.txt$' <<<"$held" && grep -q '/python/equalux/__init__.py$' <<<"$held" ||
+    { echo "the source archive lacks sources:"; echo "$held"; exit 1; }
+  ! grep -E '/build/|__pycache__' <<<"$held" || { echo "the source archive holds what was built"; exit 1; }
+fi
 [ -n "${EQUALUX_FULL:-}" ] || exit 0
 
 cd "$source/python/backend"
