@@ -65,6 +65,14 @@ inline constexpr int kTileStep = 8;
 [[nodiscard]] TileShape tile_shape(int reach, int result_planes, std::size_t most, int width,
                                    int height, const LaunchDevice& device);
 
+/// Kernel of one scale for frames of one size, as EigenvalueTiles in eigenvalue_tiles.cuh chose it.
+struct ScaleTiles {
+  ScaleWeights weights;
+  LaunchDevice device;
+  TileShape shape;
+  bool usual = false;  ///< the kernel of the usual sigma is used
+};
+
 /// Computes the eigenvalues of frames.
 class HessianKernel {
  public:
@@ -82,10 +90,7 @@ class HessianKernel {
   void enqueue(const LevelSource& in, const Output& out, cudaStream_t stream) const;
 
  private:
-  ScaleWeights weights_;
-  LaunchDevice device_;
-  TileShape shape_;
-  bool usual_;  ///< the kernel of the usual sigma is used
+  ScaleTiles tiles_;
 };
 
 /// A plane of bytes in device memory, rows without gaps.
@@ -102,13 +107,10 @@ class ShapesKernel {
   void enqueue(const LevelSource& in, const DeviceClasses& out, cudaStream_t stream) const;
 
  private:
-  ScaleWeights weights_;
+  ScaleTiles tiles_;
   float threshold_;
   float line_ratio_;
   float blob_ratio_;
-  LaunchDevice device_;
-  TileShape shape_;
-  bool usual_;  ///< the kernel of the usual sigma is used
 };
 
 /// Rule by which a pixel's eigenvalues at several scales become one result.

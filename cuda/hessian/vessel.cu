@@ -131,8 +131,8 @@ __device__ __forceinline__ void finish_band(const VesselTile<Shape>& tile, const
 }
 
 /// Computes vessel_class() or heat_level() of every pixel, for any scales: a block has one tile, in
-/// bands, as eigenvalues_kernel in hessian.cu. Each band passes over the scales, whose weights are
-/// in shared memory; a pixel's best measure stays there, too.
+/// bands, as eigenvalues_kernel in eigenvalue_tiles.cuh. Each band passes over the scales, whose
+/// weights are in shared memory; a pixel's best measure stays there, too.
 template <bool kLevels>
 __global__ void __launch_bounds__(kTileThreads, 2)
     vessel_kernel(const __grid_constant__ LevelSource in, const ScaleWeights* weights, int scales,
