@@ -97,30 +97,12 @@ class Sequence {
       *numbers = parts.take<std::int16_t>(blocks());
   }
 
-  /// Returns the parameters of the kernels: samples, words and options of `picture`, planes and
-  /// state of the sequence.
-  [[nodiscard]] DenoisePicture completed(const DenoisePicture& picture) const {
-    DenoisePicture all = picture_;
-    for (std::size_t c = 0; c < shapes_.size(); ++c) {
-      all.components[c].in = picture.components[c].in;
-      all.components[c].out = picture.components[c].out;
-    }
-    all.in_words = picture.in_words;
-    all.out_words = picture.out_words;
-    all.leaves_fractions = picture.leaves_fractions;
-    all.dither = picture.dither;
-    all.rows = picture.rows;
-    all.copied_in = picture.copied_in;
-    all.copied_out = picture.copied_out;
-    all.noise = picture.noise;
-    all.most = picture.most;
-    all.spatial = picture.spatial;
-    all.strength = picture.strength;
-    all.tables = picture.tables;
-    return all;
-  }
+  /// Parameters of the kernels without what differs from picture to picture: samples, words and
+  /// options.
+  [[nodiscard]] const DenoisePicture& picture() const { return picture_; }
 
-  /// Enqueues the kernels of a completed picture in the context's stream. Does not wait.
+  /// Enqueues the kernels in the context's stream. `all` is picture() with the rest filled in. Does
+  /// not wait.
   void submit(DenoisePicture all, const cuda::LaunchDevice& device, int strips,
               FrameContext& context) {
     const auto stream = static_cast<cudaStream_t>(context.stream);
@@ -257,8 +239,7 @@ class Sequence {
   }
 
   std::vector<ComponentShape> shapes_;
-  DenoisePicture picture_;  ///< planes and state; without the samples and options of any one
-                            ///< picture
+  DenoisePicture picture_;
 };
 
 /// Noise reduction on one GPU.
@@ -401,10 +382,10 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   [[nodiscard]] bool leaves_fractions() const { return out_desc_.format != desc_.format; }
 
-  /// Parameters of one picture: its samples, words and options.
-  [[nodiscard]] DenoisePicture picture_of(const ConstImageView& in, const ImageView& out,
-                                          std::optional<int> parity) const {
-    DenoisePicture picture;
+  /// Parameters of the kernels for one picture of a sequence.
+  [[nodiscard]] DenoisePicture picture_of(const Sequence& sequence, const ConstImageView& in,
+                                          const ImageView& out, std::optional<int> parity) const {
+    DenoisePicture picture = sequence.picture();
     for (std::size_t i = 0; i < order_.size(); ++i) {
       picture.components[i].in = denoise::picture_samples(in, order_[i], parity);
       picture.components[i].out = denoise::picture_samples(out, order_[i], parity);
@@ -436,8 +417,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   void process(Sequence& sequence, const ConstImageView& in, const ImageView& out,
                std::optional<int> parity, FrameContext& context) {
-    sequence.submit(sequence.completed(picture_of(in, out, parity)), launch_device_, strips_,
-                    context);
+    sequence.submit(picture_of(sequence, in, out, parity), launch_device_, strips_, context);
   }
 
   /// Passes the samples on unchanged, for a strength of 0.
@@ -446,8 +426,7 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
     const auto stream = static_cast<cudaStream_t>(context.stream);
     if (leaves_fractions()) {
       if (interlaced_) make_sequences(false);
-      denoise_smooth(sequences_[0]->completed(picture_of(in, out, std::nullopt)), launch_device_,
-                     stream);
+      denoise_smooth(picture_of(*sequences_[0], in, out, std::nullopt), launch_device_, stream);
     } else {
       cuda::denoise_copy(in, out, launch_device_, stream);
     }
