@@ -109,7 +109,6 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   const int valid = p.plane.width * kStep - x;
   std::uint8_t* to = p.plane.out + begin * p.plane.out_stride + x;
   const std::uint32_t kept = p.plane.kept < 0 ? 0 : 0xFFU << (8 * p.plane.kept);
-  const auto bias = static_cast<std::int32_t>(p.start);
   const Tile<kStep, kGranule> tile(p.plane, p.outside, left, lane);
 
 #pragma unroll
@@ -121,8 +120,8 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
   std::int32_t one_row[kLaneBytes];
 #pragma unroll
   for (int i = 0; i < kLaneBytes; ++i) {
-    two_rows[i] = bias;
-    one_row[i] = bias;
+    two_rows[i] = p.start;
+    one_row[i] = p.start;
   }
   std::uint32_t above[kWords]{};
   // Unrolled over the ring, so that positions in it are compile-time constants.
@@ -154,7 +153,7 @@ __global__ void __launch_bounds__(kLanes* kWarps, kBlocks)
           std::int32_t& one = one_row[word * 4 + b];
           sum[b] = multiply_add(around[b], p.taps.bottom, two);
           two = multiply_add(around[b], p.taps.middle, one);
-          one = multiply_add(around[b], p.taps.top, bias);
+          one = multiply_add(around[b], p.taps.top, p.start);
         }
         levels[word] = keep<kStep>(finish<kFinish>(sum, p), above[word], kept);
         above[word] = taken[word + 1];
@@ -254,13 +253,12 @@ void convolve_3x3(const BytePlane& plane, Outside outside, const ExactKernel& ke
       plane.step, [&](auto step) { return kernel_of<decltype(step)::value>(plane, finish); });
   const std::int32_t scale =
       finish == Finish::scaled ? static_cast<std::int32_t>(256 / kernel.divisor) : 1;
-  const LevelOfSum levels = LevelOfSum::of(kernel);
   Conv3x3Params p{};
   p.plane = plane;
   p.outside = outside;
   p.taps = {tap_row(&kernel.weights[0], scale), tap_row(&kernel.weights[3], scale),
             tap_row(&kernel.weights[6], scale)};
-  p.levels = levels;
+  p.levels = LevelOfSum::of(kernel);
   p.start = finish == Finish::any ? 0 : static_cast<std::int32_t>(kernel.bias) * scale;
   p.multiplier = top_byte_multiplier(kernel.divisor);
   p.copies = copies;

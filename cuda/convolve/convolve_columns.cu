@@ -359,15 +359,7 @@ __global__ void __launch_bounds__(kLanes* kColumnWarps, blocks_at_once(kRadius))
   const int lane = thread % kLanes;
   const int g = lane / 4;
   const int t = lane % 4;
-  for (int i = thread; i < Shape::kBand; i += kLanes * kColumnWarps) {
-    const int distance = i - Shape::kZero;
-    const int tap = distance / p.plane.step + p.size / 2;
-    const bool counts = distance % p.plane.step == 0 && tap >= 0 && tap < p.size;
-    const int weight = counts ? p.row[tap] : 0;
-#pragma unroll
-    for (int plane = 0; plane < kPlanes; ++plane)
-      bands[plane][i] = static_cast<std::uint8_t>(weight >> (8 * plane));
-  }
+  make_bands<kLanes * kColumnWarps>(p.row, p.size, p.plane.step, Shape::kZero, bands);
   __syncthreads();
   // Column n of T is byte 4 (n / 2) + n % 2 of a tile, and two bytes further in the other half, so
   // that a lane gets four neighbours.
@@ -379,11 +371,8 @@ __global__ void __launch_bounds__(kLanes* kColumnWarps, blocks_at_once(kRadius))
 #pragma unroll
       for (int block = 0; block < kBlocks; ++block) {
         const int x = 4 * (g / 2) + g % 2 + 2 * half;
-        const std::uint8_t* const band =
-            &bands[plane][Shape::kZero + block * kLeftRow + 4 * t - Shape::kReach - x];
         along[plane][half][block] =
-            static_cast<std::uint32_t>(band[0]) | static_cast<std::uint32_t>(band[1]) << 8 |
-            static_cast<std::uint32_t>(band[2]) << 16 | static_cast<std::uint32_t>(band[3]) << 24;
+            band_word(bands[plane], Shape::kZero + block * kLeftRow + 4 * t - Shape::kReach - x);
       }
     }
   }

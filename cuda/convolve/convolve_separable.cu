@@ -74,15 +74,7 @@ __global__ void __launch_bounds__(kWindowThreads, blocks_at_once(kHalo, kWide))
   const int g = lane / 4;
   const int t = lane % 4;
   const int radius = p.size / 2;
-  for (int i = thread; i < Shape::kBand; i += kWindowThreads) {
-    const int distance = i - Shape::kZero;
-    const int tap = distance / p.plane.step + radius;
-    const bool counts = distance % p.plane.step == 0 && tap >= 0 && tap < p.size;
-    const int weight = counts ? p.row[tap] : 0;
-#pragma unroll
-    for (int plane = 0; plane < kWeightPlanes; ++plane)
-      bands[plane][i] = static_cast<std::uint8_t>(weight >> (8 * plane));
-  }
+  make_bands<kWindowThreads>(p.row, p.size, p.plane.step, Shape::kZero, bands);
   if (thread < p.size) {
 #pragma unroll
     for (int plane = 0; plane < kWeightPlanes; ++plane)

@@ -247,52 +247,43 @@ struct SumFinish {
   __device__ __forceinline__ void pairs(const Sums (&sums)[kCount],
                                         std::uint32_t (&pairs)[kCount]) const {
     if (how == How::top) {
-      each(sums, pairs, [&](const Sums& s, std::uint32_t& all) {
-        const auto low = __byte_perm(value(s[0]), value(s[2]), 0x0073);
-        const auto high = __byte_perm(value(s[1]), value(s[3]), 0x0073);
-        all = __byte_perm(low, high, 0x5410);
-      });
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        const auto value = [&](int k) { return biased(sums[i][k]); };
+        pairs[i] = __byte_perm(__byte_perm(value(0), value(2), 0x0073),
+                               __byte_perm(value(1), value(3), 0x0073), 0x5410);
+      }
     } else if (how == How::product) {
-      each(sums, pairs, [&](const Sums& s, std::uint32_t& all) {
-        const auto level = [&](int i) {
-          const auto clamped = min(max(static_cast<std::int32_t>(value(s[i])), 0), most);
-          return __umulhi(static_cast<std::uint32_t>(clamped), multiplier);
-        };
-        all = packed(level(0), level(1), level(2), level(3));
+      pack(sums, pairs, [&](std::int32_t sum) {
+        const auto clamped = min(max(static_cast<std::int32_t>(biased(sum)), 0), most);
+        return __umulhi(static_cast<std::uint32_t>(clamped), multiplier);
       });
     } else if (how == How::plain) {
-      each(sums, pairs, [&](const Sums& s, std::uint32_t& all) {
-        const auto level = [&](int i) {
-          return static_cast<std::uint32_t>(
-              min(max(static_cast<std::int32_t>(value(s[i])), 0), 255));
-        };
-        all = packed(level(0), level(1), level(2), level(3));
+      pack(sums, pairs, [&](std::int32_t sum) {
+        return static_cast<std::uint32_t>(min(max(static_cast<std::int32_t>(biased(sum)), 0), 255));
       });
     } else {
-      each(sums, pairs, [&](const Sums& s, std::uint32_t& all) {
-        const auto level = [&](int i) -> std::uint32_t {
-          return levels.level(static_cast<std::uint32_t>(s[i]));
-        };
-        all = packed(level(0), level(1), level(2), level(3));
+      pack(sums, pairs, [&](std::int32_t sum) -> std::uint32_t {
+        return levels.level(static_cast<std::uint32_t>(sum));
       });
     }
   }
 
  private:
-  template <int kCount, typename Pack>
-  static __device__ __forceinline__ void each(const Sums (&sums)[kCount],
-                                              std::uint32_t (&pairs)[kCount], Pack pack) {
+  /// Packs levels 2g of rows 2t and 2t + 1, then levels 2g + 1 of both.
+  template <int kCount, typename Level>
+  static __device__ __forceinline__ void pack(const Sums (&sums)[kCount],
+                                              std::uint32_t (&pairs)[kCount], Level level) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      pack(sums[i], pairs[i]);
+    for (int i = 0; i < kCount; ++i) {
+      const std::uint32_t levels[4] = {level(sums[i][0]), level(sums[i][1]), level(sums[i][2]),
+                                       level(sums[i][3])};
+      pairs[i] = __byte_perm(__byte_perm(levels[0], levels[2], 0x0040),
+                             __byte_perm(levels[1], levels[3], 0x0040), 0x5410);
+    }
   }
-  __device__ __forceinline__ std::uint32_t value(std::int32_t sum) const {
+  __device__ __forceinline__ std::uint32_t biased(std::int32_t sum) const {
     return static_cast<std::uint32_t>(sum) + bias;
-  }
-  /// Packs results 2g of rows 2t and 2t + 1, then results 2g + 1 of both.
-  static __device__ __forceinline__ std::uint32_t packed(std::uint32_t a, std::uint32_t b,
-                                                         std::uint32_t c, std::uint32_t d) {
-    return __byte_perm(__byte_perm(a, c, 0x0040), __byte_perm(b, d, 0x0040), 0x5410);
   }
 };
 
@@ -361,13 +352,6 @@ class ResultRows {
   std::uint8_t* to_;
   bool words_;  // results are stored as whole words
 };
-
-/// Loads four bytes of a band from `at` on, which need not be aligned.
-__device__ __forceinline__ std::uint32_t band_word(const std::uint8_t* band, int at) {
-  return static_cast<std::uint32_t>(band[at]) | static_cast<std::uint32_t>(band[at + 1]) << 8 |
-         static_cast<std::uint32_t>(band[at + 2]) << 16 |
-         static_cast<std::uint32_t>(band[at + 3]) << 24;
-}
 
 /// Returns which byte of a tile is the result in row g of a matrix (half 0) or row g + 8 (half 1).
 /// So a lane has two neighbours, and transpose_pairs() makes them words of the plane's rows.

@@ -126,4 +126,28 @@ __device__ __forceinline__ std::uint32_t transpose_pairs(std::uint32_t pairs) {
   return result;
 }
 
+/// Makes the rows of a banded matrix by a block's threads, as many bands as weights have bytes:
+/// place i has the weight of the pixel i - `zero` bytes from a result, or 0. `weights` are of
+/// `size` pixels of `step` bytes, the middle one at distance 0.
+template <int kThreads, int kPlanes, int kBand>
+__device__ __forceinline__ void make_bands(const std::int16_t* weights, int size, int step,
+                                           int zero, std::uint8_t (&bands)[kPlanes][kBand]) {
+  for (int i = static_cast<int>(threadIdx.x); i < kBand; i += kThreads) {
+    const int distance = i - zero;
+    const int tap = distance / step + size / 2;
+    const bool counts = distance % step == 0 && tap >= 0 && tap < size;
+    const int weight = counts ? weights[tap] : 0;
+#pragma unroll
+    for (int plane = 0; plane < kPlanes; ++plane)
+      bands[plane][i] = static_cast<std::uint8_t>(weight >> (8 * plane));
+  }
+}
+
+/// Loads four bytes of a band from `at` on, which need not be aligned.
+__device__ __forceinline__ std::uint32_t band_word(const std::uint8_t* band, int at) {
+  return static_cast<std::uint32_t>(band[at]) | static_cast<std::uint32_t>(band[at + 1]) << 8 |
+         static_cast<std::uint32_t>(band[at + 2]) << 16 |
+         static_cast<std::uint32_t>(band[at + 3]) << 24;
+}
+
 }  // namespace equalux::cuda
