@@ -23,15 +23,14 @@ DenoiseRows target_denoise_rows() {
 
 using D = hn::ScalableTag<std::int16_t>;
 using DU = hn::RebindToUnsigned<D>;
-using D32 = hn::RepartitionToWide<D>;
 using DAll = hn::Repartition<std::uint8_t, D>;
 /// Vectors of as many bytes as there are lanes of 16 bits.
 using DB = hn::Rebind<std::uint8_t, D>;
 using DS = hn::Rebind<std::int8_t, D>;
 using V = hn::Vec<D>;
-using VB = hn::Vec<DB>;
 using VAll = hn::Vec<DAll>;
 using DAllSigned = hn::Repartition<std::int8_t, D>;
+using VAllSigned = hn::Vec<DAllSigned>;
 
 constexpr std::size_t kLanes = hn::MaxLanes(D());
 constexpr std::size_t kBytes = 2 * kLanes;
@@ -47,13 +46,6 @@ HWY_INLINE V clamped(V x, int least, int most) {
 HWY_INLINE V load_bytes(const std::uint8_t* from) {
   return hn::PromoteTo(D(), hn::LoadU(DB(), from));
 }
-HWY_INLINE V load_bytes(const std::int8_t* from) {
-  return hn::PromoteTo(D(), hn::LoadU(DS(), from));
-}
-/// Stores numbers as bytes, saturating at 0 and 255.
-HWY_INLINE void store_bytes(V x, std::uint8_t* to) {
-  hn::StoreU(hn::DemoteTo(DB(), x), DB(), to);
-}
 
 /// Two vectors as bytes, saturating, one after the other.
 HWY_INLINE VAll bytes_in_order(V first, V second) {
@@ -64,10 +56,9 @@ HWY_INLINE VAll bytes_in_order(V first, V second) {
 #endif
 }
 /// bytes_in_order() of signed bytes.
-HWY_INLINE hn::Vec<DAllSigned> signed_bytes_in_order(V first, V second) {
+HWY_INLINE VAllSigned signed_bytes_in_order(V first, V second) {
 #if HWY_TARGET == HWY_AVX2
-  return hn::Vec<DAllSigned>{
-      _mm256_permute4x64_epi64(_mm256_packs_epi16(first.raw, second.raw), 0xD8)};
+  return VAllSigned{_mm256_permute4x64_epi64(_mm256_packs_epi16(first.raw, second.raw), 0xD8)};
 #else
   return hn::Combine(DAllSigned(), hn::DemoteTo(DS(), second), hn::DemoteTo(DS(), first));
 #endif
@@ -246,10 +237,10 @@ void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
       } else {
         hn::LoadInterleaved4(DAll(), in + 4 * i, first, rest[0], rest[1], rest[2]);
       }
-      const V lower = hn::PromoteTo(D(), hn::LowerHalf(DB(), first));
-      const V upper = hn::PromoteTo(D(), hn::UpperHalf(DB(), first));
-      hn::StoreU(hn::ShiftLeft<kSampleBits - 8>(lower), D(), out + i);
-      hn::StoreU(hn::ShiftLeft<kSampleBits - 8>(upper), D(), out + i + kLanes);
+      V numbers[2];
+      numbers_of(first, numbers);
+      hn::StoreU(hn::ShiftLeft<kSampleBits - 8>(numbers[0]), D(), out + i);
+      hn::StoreU(hn::ShiftLeft<kSampleBits - 8>(numbers[1]), D(), out + i + kLanes);
     });
   } else if (step == 2) {
     const auto most = hn::Set(du, static_cast<std::uint16_t>((1 << depth) - 1));
@@ -345,6 +336,26 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
                               out + done * static_cast<std::size_t>(step));
 }
 
+/// Sum over lanes of products of 16-bit numbers, in 32 bits: multiply-add of pairs (pmaddwd).
+template <typename Tag>
+class ProductSum {
+ public:
+  HWY_INLINE ProductSum() : sum_(hn::Zero(Wide())), more_(sum_) {}
+
+  HWY_INLINE void add(hn::Vec<Tag> a, hn::Vec<Tag> b) {
+    sum_ = hn::ReorderWidenMulAccumulate(Wide(), a, b, sum_, more_);
+  }
+  HWY_INLINE void add(hn::Vec<Tag> numbers) { add(numbers, hn::Set(Tag(), 1)); }
+  [[nodiscard]] HWY_INLINE int total() const {
+    return hn::GetLane(hn::SumOfLanes(Wide(), hn::Add(sum_, more_)));
+  }
+
+ private:
+  using Wide = hn::RepartitionToWide<Tag>;
+  hn::Vec<Wide> sum_;
+  hn::Vec<Wide> more_;  // second accumulator, which Highway uses on some targets
+};
+
 /// One row of the block in a vector: second differences along x by three unaligned loads, then
 /// along y in lanes of 32 bits.
 NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
@@ -355,8 +366,7 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
   if constexpr (hn::MaxLanes(d) < kNoiseBlock) {
     return scalar_denoise_rows().noise_block(first, stride);
   } else {
-    auto levels = hn::Zero(d32);
-    auto more = levels;  // second accumulator of Highway's pairwise sums, used on some targets
+    ProductSum<decltype(d)> levels;
     // Second differences along rows fit in 16 bits, those in both directions need 32.
     hn::Vec<decltype(d32)> left[kNoiseBlock];
     hn::Vec<decltype(d32)> right[kNoiseBlock];
@@ -365,7 +375,7 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
       const auto here = hn::LoadU(d, row);
       const auto middle = hn::LoadU(d, row + 1);
       const auto second = hn::Add(hn::Sub(here, middle), hn::Sub(hn::LoadU(d, row + 2), middle));
-      levels = hn::ReorderWidenMulAccumulate(d32, here, hn::Set(d, 1), levels, more);
+      levels.add(here);
       left[y] = hn::PromoteTo(d32, hn::LowerHalf(half, second));
       right[y] = hn::PromoteTo(d32, hn::UpperHalf(half, second));
     }
@@ -380,8 +390,8 @@ NoiseBlock noise_block(const std::int16_t* first, std::ptrdiff_t stride) {
     // The last two columns have no right neighbour within the block.
     const auto textures = hn::Add(
         inner(left), hn::IfThenElseZero(hn::FirstN(d32, kNoiseBlock / 2 - 2), inner(right)));
-    const int level = hn::GetLane(hn::SumOfLanes(d32, hn::Add(levels, more)));
-    return {level / (kNoiseBlock * kNoiseBlock), hn::GetLane(hn::SumOfLanes(d32, textures))};
+    return {levels.total() / (kNoiseBlock * kNoiseBlock),
+            hn::GetLane(hn::SumOfLanes(d32, textures))};
   }
 }
 
@@ -397,21 +407,10 @@ NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int le
   } else {
     const auto set16 = [&](int number)
                            HWY_ATTR { return hn::Set(d, static_cast<std::int16_t>(number)); };
-    const auto one = set16(1);
-    auto sum = hn::Zero(d32);
-    auto change = sum;
-    auto residual = sum;
-    auto activity = sum;
-    auto more = sum;  // second accumulator of Highway's pairwise sums, used on some targets
-    const auto add = [&](auto numbers, auto& to) HWY_ATTR {
-      to = hn::ReorderWidenMulAccumulate(d32, numbers, one, to, more);
-    };
-    // Each sum has an end of its own, with what `more` has of it.
-    const auto all = [&](auto& numbers) HWY_ATTR {
-      const int total = hn::GetLane(hn::SumOfLanes(d32, hn::Add(numbers, more)));
-      more = hn::Zero(d32);
-      return total;
-    };
+    ProductSum<decltype(d)> sum;
+    ProductSum<decltype(d)> change;
+    ProductSum<decltype(d)> residual;
+    ProductSum<decltype(d)> activity;
     hn::Vec<decltype(d)> changes[kNoiseBlock];
     hn::Vec<decltype(d32)> second[kNoiseBlock];
     for (int y = 0; y < kNoiseBlock; ++y) {
@@ -424,24 +423,21 @@ NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int le
       const auto light = hn::MulFixedPoint15(hn::Sub(old, set16(kDark)), set16(gain));
       const auto lit = hn::Max(hn::Min(hn::Add(old, light), set16(kSampleMost)), hn::Zero(d));
       changes[y] = hn::Sub(here, lit);
-      add(changes[y], sum);
+      sum.add(changes[y]);
     }
-    const auto mean = set16(mean_change(all(sum)));
-    for (int y = 0; y < kNoiseBlock; ++y)
-      add(hn::Abs(changes[y]), change);
-    const int all_change = all(change);
-    for (int y = 0; y < kNoiseBlock; ++y)
-      add(hn::Abs(hn::Sub(changes[y], mean)), residual);
-    const int all_residual = all(residual);
-    for (int y = 0; y < kNoiseBlock; ++y)
-      add(hn::Abs(hn::Sub(hn::LoadU(d, first + y * stride), set16(level))), activity);
-    const int all_activity = all(activity);
+    const auto mean = set16(mean_change(sum.total()));
+    for (int y = 0; y < kNoiseBlock; ++y) {
+      change.add(hn::Abs(changes[y]));
+      residual.add(hn::Abs(hn::Sub(changes[y], mean)));
+      activity.add(hn::Abs(hn::Sub(hn::LoadU(d, first + y * stride), set16(level))));
+    }
     auto spread = hn::Zero(d32);
     for (int y = 2; y + 2 < kNoiseBlock; ++y) {
       spread = hn::Add(spread, hn::Abs(hn::Sub(hn::Sub(second[y - 2], second[y]),
                                                hn::Sub(second[y], second[y + 2]))));
     }
-    return {hn::GetLane(hn::SumOfLanes(d32, spread)), all_change, all_residual, all_activity};
+    return {hn::GetLane(hn::SumOfLanes(d32, spread)), change.total(), residual.total(),
+            activity.total()};
   }
 }
 
@@ -463,7 +459,8 @@ HWY_INLINE hn::Vec<DU> pair_sums(V first, V second) {
 
 /// Sums of two rows, then of neighbouring lanes.
 void halve(const std::int16_t* above, const std::int16_t* below, std::size_t n, std::int16_t* out) {
-  // Sums of two rows of 14-bit samples fit in 15 bits, those of four samples in 16 bits unsigned.
+  // Sums of four samples fit in 16 bits without a sign.
+  static_assert(4 * kSampleMost + 2 < 1 << 16);
   const auto rows = [&](std::size_t at) HWY_ATTR {
     return hn::Add(hn::LoadU(D(), above + at), hn::LoadU(D(), below + at));
   };
@@ -488,25 +485,18 @@ void copy_rows(const std::int16_t* first, std::ptrdiff_t stride, int height, int
 
 /// Vectors of windows: as wide as a window, or smaller where the target's are.
 using DW = hn::CappedTag<std::int16_t, SampleWindow::kSide>;
-using DW32 = hn::RepartitionToWide<DW>;
 constexpr std::size_t kWindowLanes = hn::MaxLanes(DW());
 
-/// Five sums of products over a window by multiply-add of pairs of 16-bit lanes (pmaddwd).
+/// Five sums of products over a window.
 SlopeSums slopes(SampleWindow now, SampleWindow then) {
   const DW d;
-  const DW32 d32;
   const auto most = hn::Set(d, static_cast<std::int16_t>(kMostSlope));
   const auto limited = [&](auto x) { return hn::Max(hn::Min(x, most), hn::Neg(most)); };
-  auto xx = hn::Zero(d32);
-  auto xy = xx;
-  auto yy = xx;
-  auto xd = xx;
-  auto yd = xx;
-  auto more_xx = xx;  // second accumulators, as above, used on some targets
-  auto more_xy = xx;
-  auto more_yy = xx;
-  auto more_xd = xx;
-  auto more_yd = xx;
+  ProductSum<DW> xx;
+  ProductSum<DW> xy;
+  ProductSum<DW> yy;
+  ProductSum<DW> xd;
+  ProductSum<DW> yd;
   for (int y = 0; y < SampleWindow::kSide; ++y) {
     for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
       const std::int16_t* const row = then.row(y) + x;
@@ -516,15 +506,14 @@ SlopeSums slopes(SampleWindow now, SampleWindow then) {
           hn::Sub(hn::LoadU(d, row + then.stride), hn::LoadU(d, row - then.stride))));
       const auto change =
           limited(hn::ShiftRight<2>(hn::Sub(hn::LoadU(d, now.row(y) + x), hn::LoadU(d, row))));
-      xx = hn::ReorderWidenMulAccumulate(d32, slope_x, slope_x, xx, more_xx);
-      xy = hn::ReorderWidenMulAccumulate(d32, slope_x, slope_y, xy, more_xy);
-      yy = hn::ReorderWidenMulAccumulate(d32, slope_y, slope_y, yy, more_yy);
-      xd = hn::ReorderWidenMulAccumulate(d32, slope_x, change, xd, more_xd);
-      yd = hn::ReorderWidenMulAccumulate(d32, slope_y, change, yd, more_yd);
+      xx.add(slope_x, slope_x);
+      xy.add(slope_x, slope_y);
+      yy.add(slope_y, slope_y);
+      xd.add(slope_x, change);
+      yd.add(slope_y, change);
     }
   }
-  const auto sum = [&](auto a, auto b) { return hn::GetLane(hn::SumOfLanes(d32, hn::Add(a, b))); };
-  return {sum(xx, more_xx), sum(xy, more_xy), sum(yy, more_yy), sum(xd, more_xd), sum(yd, more_yd)};
+  return {xx.total(), xy.total(), yy.total(), xd.total(), yd.total()};
 }
 
 /// Weighted sum of kTaps samples, which at(k) loads, saturated.
@@ -543,51 +532,35 @@ HWY_INLINE void spread(Tag d, const Taps& taps, hn::Vec<Tag> (&all)[kTaps]) {
     all[k] = hn::Set(d, taps[k]);
 }
 
-/// Sum over 16-bit lanes, in 32 bits. add() takes two numbers whose sum fits in 16 bits.
-class LaneSum {
- public:
-  HWY_INLINE LaneSum() : sum_(hn::Zero(DW32())), more_(sum_) {}
-
-  template <typename Lanes>
-  HWY_INLINE void add(Lanes a, Lanes b) {
-    const DW d;
-    sum_ = hn::ReorderWidenMulAccumulate(DW32(), hn::Add(a, b), hn::Set(d, 1), sum_, more_);
-  }
-  HWY_INLINE int total() const { return hn::GetLane(hn::SumOfLanes(DW32(), hn::Add(sum_, more_))); }
-
- private:
-  hn::Vec<DW32> sum_;
-  hn::Vec<DW32> more_;  // second accumulator, used on some targets
-};
-
-/// Sum of absolute differences of a window, two rows at a time: magnitudes of 14-bit samples sum to
-/// less than 2^15.
+/// Sum of absolute differences of a window, two rows at a time, whose sum fits in 16 bits.
 int difference(SampleWindow a, SampleWindow b) {
+  static_assert(2 * kSampleMost < 1 << 15);
   const DW d;
-  LaneSum sum;
+  ProductSum<DW> sum;
   const auto size = [&](int y, std::size_t x) HWY_ATTR {
     return hn::Abs(hn::Sub(hn::LoadU(d, a.row(y) + x), hn::LoadU(d, b.row(y) + x)));
   };
   for (int y = 0; y < SampleWindow::kSide; y += 2)
     for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes)
-      sum.add(size(y, x), size(y + 1, x));
+      sum.add(hn::Add(size(y, x), size(y + 1, x)));
   return sum.total();
 }
 
-/// Both sums of a window's differences, which of(y, x) computes for a vector.
+/// Both sums of a window's differences, which of(y, x) computes for a vector; two rows at a time,
+/// as in difference().
 template <typename Difference>
 HWY_INLINE WindowDifference sums_of(int limit, Difference of) {
   const auto most = hn::Set(DW(), static_cast<std::int16_t>(limit));
   const auto least = hn::Neg(most);
   const auto limited = [&](auto x) HWY_ATTR { return hn::Max(hn::Min(x, most), least); };
-  LaneSum magnitudes;
-  LaneSum drift;
+  ProductSum<DW> magnitudes;
+  ProductSum<DW> drift;
   for (int y = 0; y < SampleWindow::kSide; y += 2) {
     for (std::size_t x = 0; x < SampleWindow::kSide; x += kWindowLanes) {
       const auto above = of(y, x);
       const auto below = of(y + 1, x);
-      magnitudes.add(hn::Abs(above), hn::Abs(below));
-      drift.add(limited(above), limited(below));
+      magnitudes.add(hn::Add(hn::Abs(above), hn::Abs(below)));
+      drift.add(hn::Add(limited(above), limited(below)));
     }
   }
   return {magnitudes.total(), drift.total()};
@@ -792,6 +765,7 @@ void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
     const std::size_t count = HWY_MIN(ColumnSums::kStretch, n - first);
     for (std::size_t i = 0; i < count + 4; i += kBytes) {
       // Magnitudes of two rows fit in a byte, and so do their positive parts.
+      static_assert(2 * kMostDeviation < 1 << 8);
       const auto above_0 = [&](std::size_t k) HWY_ATTR {
         const auto row = hn::LoadU(d, rows[k] + first + i - 2);
         return hn::BitCast(bytes, hn::Max(row, hn::Zero(d)));
@@ -926,41 +900,38 @@ HWY_INLINE V pulls(const Rows5<std::int16_t>& rows, std::size_t i, V own, V reac
 }
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
-using DBytes = hn::Repartition<std::int8_t, D>;
-using VBytes = hn::Vec<DBytes>;
 constexpr bool kPullsInBytes = true;
 
 /// Two vectors as signed bytes, saturating, interleaved in halves, which sums() undoes.
-HWY_INLINE VBytes bytes_of(V first, V second) {
+HWY_INLINE VAllSigned bytes_of(V first, V second) {
 #if HWY_TARGET <= HWY_AVX3
-  return VBytes{_mm512_packs_epi16(first.raw, second.raw)};
+  return VAllSigned{_mm512_packs_epi16(first.raw, second.raw)};
 #elif HWY_TARGET == HWY_AVX2
-  return VBytes{_mm256_packs_epi16(first.raw, second.raw)};
+  return VAllSigned{_mm256_packs_epi16(first.raw, second.raw)};
 #else
-  return VBytes{_mm_packs_epi16(first.raw, second.raw)};
+  return VAllSigned{_mm_packs_epi16(first.raw, second.raw)};
 #endif
 }
 
 /// pulled() in bytes: exact where reach is at most 127, as differences that saturate have no pull.
-HWY_INLINE VBytes pulled_bytes(VBytes difference, VBytes reach) {
-  using DUnsigned = hn::RebindToUnsigned<DBytes>;
-  const DUnsigned du;
+HWY_INLINE VAllSigned pulled_bytes(VAllSigned difference, VAllSigned reach) {
+  const DAll du;
   const auto size = hn::BitCast(du, hn::Abs(difference));
   const auto rest = hn::SaturatedSub(hn::BitCast(du, reach), size);
 #if HWY_TARGET <= HWY_AVX3
-  const VBytes most = hn::BitCast(DBytes(), rest);
+  const VAllSigned most = hn::BitCast(DAllSigned(), rest);
   return hn::Max(hn::Min(difference, most), hn::Neg(most));
 #elif HWY_TARGET == HWY_AVX2
   const auto least = hn::Min(size, rest);
-  return VBytes{_mm256_sign_epi8(least.raw, difference.raw)};
+  return VAllSigned{_mm256_sign_epi8(least.raw, difference.raw)};
 #else
   const auto least = hn::Min(size, rest);
-  return VBytes{_mm_sign_epi8(least.raw, difference.raw)};
+  return VAllSigned{_mm_sign_epi8(least.raw, difference.raw)};
 #endif
 }
 
 /// Sums of neighbouring bytes.
-HWY_INLINE V sums(VBytes bytes) {
+HWY_INLINE V sums(VAllSigned bytes) {
 #if HWY_TARGET <= HWY_AVX3
   return V{_mm512_maddubs_epi16(_mm512_set1_epi8(1), bytes.raw)};
 #elif HWY_TARGET == HWY_AVX2
@@ -973,8 +944,8 @@ HWY_INLINE V sums(VBytes bytes) {
 /// pulls() of two vectors of samples, with half the instructions for most of the work.
 HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>& rows, std::size_t i, const V (&own)[2],
                                const V (&reach)[2], V (&sum)[2]) {
-  const DBytes d;
-  const VBytes all_reach = bytes_of(reach[0], reach[1]);
+  const DAllSigned d;
+  const VAllSigned all_reach = bytes_of(reach[0], reach[1]);
   const auto pull = [&](const std::int16_t* from) HWY_ATTR {
     return pulled_bytes(bytes_of(hn::Sub(own[0], hn::LoadU(D(), from)),
                                  hn::Sub(own[1], hn::LoadU(D(), from + kLanes))),
@@ -984,8 +955,8 @@ HWY_INLINE void pulls_in_bytes(const Rows5<std::int16_t>& rows, std::size_t i, c
   // A pull is at most 63: two fit in a byte, and one maddubs adds two pairs.
   const auto add_four = [&](const std::int16_t* a, const std::int16_t* b, const std::int16_t* c,
                             const std::int16_t* e) HWY_ATTR {
-    const VBytes two = hn::Add(pull(a), pull(b));
-    const VBytes others = hn::Add(pull(c), pull(e));
+    const VAllSigned two = hn::Add(pull(a), pull(b));
+    const VAllSigned others = hn::Add(pull(c), pull(e));
     sum[0] = hn::Sub(sum[0], sums(hn::InterleaveLower(d, two, others)));
     sum[1] = hn::Sub(sum[1], sums(hn::InterleaveUpper(d, two, others)));
   };
