@@ -18,27 +18,5 @@
 #include "src/cpu/clahe/deep_tile_rows-inl.h"
 
 #if HWY_ONCE
-namespace equalux {
-
-namespace deep_tile_loops {
-
-HWY_EXPORT(target_deep_tile_rows);
-
-std::vector<DeepTileRows> all_targets() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_deep_tile_rows)(); },
-                          scalar_deep_tile_rows());
-}
-
-}  // namespace deep_tile_loops
-
-std::vector<DeepTileRows> all_deep_tile_rows() {
-  return deep_tile_loops::all_targets();
-}
-
-const DeepTileRows& deep_tile_rows() {
-  static const DeepTileRows loops = loops_in_use(all_deep_tile_rows());
-  return loops;
-}
-
-}  // namespace equalux
-#endif  // HWY_ONCE
+EQUALUX_DEFINE_LOOPS(equalux, equalux::deep_tile_loops, DeepTileRows, deep_tile_rows)
+#endif

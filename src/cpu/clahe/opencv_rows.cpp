@@ -111,8 +111,6 @@ HWY_AFTER_NAMESPACE();
 namespace equalux {
 namespace opencv_tiles {
 
-HWY_EXPORT(target_opencv_rows);
-
 void scalar_join(const std::uint8_t* above_left, const std::uint8_t* above_right,
                  const std::uint8_t* below_left, const std::uint8_t* below_right,
                  std::uint32_t* quads) {
@@ -147,11 +145,6 @@ void scalar_mix_words(const WordCorners& corners, const float* of_right, float o
   }
 }
 
-std::vector<OpencvRows> all_rows() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_opencv_rows)(); },
-                          scalar_opencv_rows());
-}
-
 }  // namespace opencv_tiles
 
 const OpencvRows& scalar_opencv_rows() {
@@ -160,14 +153,7 @@ const OpencvRows& scalar_opencv_rows() {
   return rows;
 }
 
-std::vector<OpencvRows> all_opencv_rows() {
-  return opencv_tiles::all_rows();
-}
-
-const OpencvRows& opencv_rows() {
-  static const OpencvRows rows = loops_in_use(all_opencv_rows());
-  return rows;
-}
-
 }  // namespace equalux
+
+EQUALUX_DEFINE_LOOPS(equalux, equalux::opencv_tiles, OpencvRows, opencv_rows)
 #endif  // HWY_ONCE

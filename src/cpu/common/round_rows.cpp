@@ -109,8 +109,6 @@ HWY_AFTER_NAMESPACE();
 namespace equalux {
 namespace rounding {
 
-HWY_EXPORT(target_round_rows);
-
 void scalar_round(const std::uint8_t* in, const RowThresholds& thresholds, int shift, Stores,
                   std::size_t n, std::uint8_t* out) {
   for (std::size_t i = 0; i < n; ++i)
@@ -128,25 +126,11 @@ void scalar_pack(const std::uint8_t* y, const std::uint8_t* cb, const std::uint8
   }
 }
 
-std::vector<RoundRows> all_rows() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_round_rows)(); },
-                          scalar_round_rows());
-}
-
 }  // namespace rounding
 
 const RoundRows& scalar_round_rows() {
   static const RoundRows rows{kScalarTarget, rounding::scalar_round, rounding::scalar_pack,
                               flush_no_stores};
-  return rows;
-}
-
-std::vector<RoundRows> all_round_rows() {
-  return rounding::all_rows();
-}
-
-const RoundRows& round_rows() {
-  static const RoundRows rows = loops_in_use(all_round_rows());
   return rows;
 }
 
@@ -192,4 +176,6 @@ void FractionRounder::pack(int y, const YuvRowIn& in, std::size_t n, Dither dith
 }
 
 }  // namespace equalux
+
+EQUALUX_DEFINE_LOOPS(equalux, equalux::rounding, RoundRows, round_rows)
 #endif  // HWY_ONCE

@@ -79,3 +79,23 @@ template <typename Rows>
 }
 
 }  // namespace equalux
+
+/// Defines all_ROWS() and ROWS() of a family's header, in namespace `family`, for a file that has
+/// compiled target_ROWS() for every target in namespace `bodies`. To be used once, under HWY_ONCE.
+#define EQUALUX_DEFINE_LOOPS(family, bodies, Rows, rows)                          \
+  namespace bodies {                                                              \
+  HWY_EXPORT(target_##rows);                                                      \
+  static std::vector<Rows> rows##_of_targets() {                                  \
+    return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_##rows)(); }, \
+                            scalar_##rows());                                     \
+  }                                                                               \
+  }                                                                               \
+  namespace family {                                                              \
+  std::vector<Rows> all_##rows() {                                                \
+    return ::bodies::rows##_of_targets();                                         \
+  }                                                                               \
+  const Rows& rows() {                                                            \
+    static const Rows loops = loops_in_use(all_##rows());                         \
+    return loops;                                                                 \
+  }                                                                               \
+  }

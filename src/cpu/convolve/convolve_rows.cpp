@@ -15,26 +15,5 @@
 #include "src/cpu/convolve/convolve_rows-inl.h"
 
 #if HWY_ONCE
-namespace equalux {
-namespace convolution {
-
-HWY_EXPORT(target_convolve_rows);
-
-std::vector<ConvolveRows> all_targets() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_convolve_rows)(); },
-                          scalar_convolve_rows());
-}
-
-}  // namespace convolution
-
-std::vector<ConvolveRows> all_convolve_rows() {
-  return convolution::all_targets();
-}
-
-const ConvolveRows& convolve_rows() {
-  static const ConvolveRows loops = loops_in_use(all_convolve_rows());
-  return loops;
-}
-
-}  // namespace equalux
-#endif  // HWY_ONCE
+EQUALUX_DEFINE_LOOPS(equalux, equalux::convolution, ConvolveRows, convolve_rows)
+#endif

@@ -17,19 +17,5 @@
 #include "src/cpu/denoise/denoise_rows-inl.h"
 
 #if HWY_ONCE
-namespace equalux::denoise {
-
-HWY_EXPORT(target_denoise_rows);
-
-std::vector<DenoiseRows> all_denoise_rows() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_denoise_rows)(); },
-                          scalar_denoise_rows());
-}
-
-const DenoiseRows& denoise_rows() {
-  static const DenoiseRows rows = loops_in_use(all_denoise_rows());
-  return rows;
-}
-
-}  // namespace equalux::denoise
-#endif  // HWY_ONCE
+EQUALUX_DEFINE_LOOPS(equalux::denoise, equalux::denoise, DenoiseRows, denoise_rows)
+#endif

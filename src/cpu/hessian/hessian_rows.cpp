@@ -15,26 +15,5 @@
 #include "src/cpu/hessian/hessian_rows-inl.h"
 
 #if HWY_ONCE
-namespace equalux {
-namespace hessian_loops {
-
-HWY_EXPORT(target_hessian_rows);
-
-std::vector<HessianRows> all_targets() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hessian_rows)(); },
-                          scalar_hessian_rows());
-}
-
-}  // namespace hessian_loops
-
-std::vector<HessianRows> all_hessian_rows() {
-  return hessian_loops::all_targets();
-}
-
-const HessianRows& hessian_rows() {
-  static const HessianRows loops = loops_in_use(all_hessian_rows());
-  return loops;
-}
-
-}  // namespace equalux
-#endif  // HWY_ONCE
+EQUALUX_DEFINE_LOOPS(equalux, equalux::hessian_loops, HessianRows, hessian_rows)
+#endif

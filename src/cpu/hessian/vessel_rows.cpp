@@ -16,26 +16,5 @@
 #include "src/cpu/hessian/vessel_rows-inl.h"
 
 #if HWY_ONCE
-namespace equalux {
-namespace vessel_loops {
-
-HWY_EXPORT(target_vessel_rows);
-
-std::vector<VesselRows> all_targets() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_vessel_rows)(); },
-                          scalar_vessel_rows());
-}
-
-}  // namespace vessel_loops
-
-std::vector<VesselRows> all_vessel_rows() {
-  return vessel_loops::all_targets();
-}
-
-const VesselRows& vessel_rows() {
-  static const VesselRows loops = loops_in_use(all_vessel_rows());
-  return loops;
-}
-
-}  // namespace equalux
-#endif  // HWY_ONCE
+EQUALUX_DEFINE_LOOPS(equalux, equalux::vessel_loops, VesselRows, vessel_rows)
+#endif

@@ -18,27 +18,5 @@
 #include "src/cpu/equalize/deep/deep_rows-inl.h"
 
 #if HWY_ONCE
-namespace equalux {
-
-namespace deep_loops {
-
-HWY_EXPORT(target_deep_rows);
-
-std::vector<DeepRows> all_targets() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_deep_rows)(); },
-                          scalar_deep_rows());
-}
-
-}  // namespace deep_loops
-
-std::vector<DeepRows> all_deep_rows() {
-  return deep_loops::all_targets();
-}
-
-const DeepRows& deep_rows() {
-  static const DeepRows loops = loops_in_use(all_deep_rows());
-  return loops;
-}
-
-}  // namespace equalux
-#endif  // HWY_ONCE
+EQUALUX_DEFINE_LOOPS(equalux, equalux::deep_loops, DeepRows, deep_rows)
+#endif

@@ -91,19 +91,5 @@ FusedRows target_fused_rows() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace equalux {
-
-HWY_EXPORT(target_fused_rows);
-
-std::vector<FusedRows> all_fused_rows() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_fused_rows)(); },
-                          scalar_fused_rows());
-}
-
-const FusedRows& fused_rows() {
-  static const FusedRows loops = loops_in_use(all_fused_rows());
-  return loops;
-}
-
-}  // namespace equalux
-#endif  // HWY_ONCE
+EQUALUX_DEFINE_LOOPS(equalux, equalux, FusedRows, fused_rows)
+#endif

@@ -18,8 +18,6 @@
 namespace equalux {
 namespace hue_loops {
 
-HWY_EXPORT(target_hue_rows);
-
 void map(float* red, float* green, float* blue, const float* gain, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const LinearRgb mapped = at_same_hue({red[i], green[i], blue[i]}, gain[i]);
@@ -29,11 +27,6 @@ void map(float* red, float* green, float* blue, const float* gain, std::size_t n
   }
 }
 
-std::vector<HueRows> all_targets() {
-  return loops_of_targets([] { return HWY_DYNAMIC_DISPATCH(target_hue_rows)(); },
-                          scalar_hue_rows());
-}
-
 }  // namespace hue_loops
 
 const HueRows& scalar_hue_rows() {
@@ -41,14 +34,7 @@ const HueRows& scalar_hue_rows() {
   return kLoops;
 }
 
-std::vector<HueRows> all_hue_rows() {
-  return hue_loops::all_targets();
-}
-
-const HueRows& hue_rows() {
-  static const HueRows loops = loops_in_use(all_hue_rows());
-  return loops;
-}
-
 }  // namespace equalux
+
+EQUALUX_DEFINE_LOOPS(equalux, equalux::hue_loops, HueRows, hue_rows)
 #endif  // HWY_ONCE
