@@ -120,33 +120,23 @@ class PackedApply {
       for (int k = 0; k < kChunkBytes / kLanes / kBytes; ++k) {
         std::uint8_t* mine = slot + (k * kLanes + lane()) * kBytes;
         std::uint32_t words[kBytes / 4];
-        load_group<kBytes>(mine, words);
+        load_words<kBytes>(mine, words);
 #pragma unroll
         for (int four = 0; four < 4; ++four) {
           scale_four<Form>(tables, mixes + (4 * k + four) * (kLanes * kMixVector),
                            words + Form::kStep * four);
         }
-        put<kBytes>(mine, words);
+        store_words<kBytes>(mine, words);
       }
     } else {
 #pragma unroll
       for (int k = 0; k < 3; ++k) {
         const int vector = k * kLanes + lane();
         std::uint32_t words[4];
-        load_group<16>(slot + vector * 16, words);
+        load_words<16>(slot + vector * 16, words);
         scale_four<Form>(tables, columns + vector * kMixVector, words);
-        put<16>(slot + vector * 16, words);
+        store_words<16>(slot + vector * 16, words);
       }
-    }
-  }
-
-  template <int kBytes>
-  static __device__ __forceinline__ void put(std::uint8_t* to,
-                                             const std::uint32_t (&words)[kBytes / 4]) {
-#pragma unroll
-    for (int i = 0; i < kBytes / 16; ++i) {
-      reinterpret_cast<uint4*>(to)[i] =
-          uint4{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]};
     }
   }
 

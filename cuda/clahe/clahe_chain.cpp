@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstddef>
 
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/trace.h"
 #include "src/clahe/tile_curves.h"

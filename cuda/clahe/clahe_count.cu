@@ -22,7 +22,7 @@ struct PackedCount {
                                                Counter& counter) {
     constexpr int kBytes = kColumns * Form::kStep;
     std::uint32_t words[kBytes / 4];
-    load_group<kBytes>(row_of(f, 0, line) + static_cast<std::int64_t>(x) * Form::kStep, words);
+    load_words<kBytes>(row_of(f, 0, line) + static_cast<std::int64_t>(x) * Form::kStep, words);
     if constexpr (Form::kStep == 1) {
 #pragma unroll
       for (int w = 0; w < 4; ++w) {
@@ -65,9 +65,9 @@ struct YuvCount {
     constexpr int kLumaBytes = kColumns * Form::kLumaStep;
     constexpr int kCells = kColumns / Form::kColumns;
     std::uint32_t luma[2][kLumaBytes / 4];
-    load_group<kLumaBytes>(row_of(f, 0, rows.luma.first) + x * Form::kLumaStep, luma[0]);
+    load_words<kLumaBytes>(row_of(f, 0, rows.luma.first) + x * Form::kLumaStep, luma[0]);
     if (Form::kRows == 2)
-      load_group<kLumaBytes>(row_of(f, 0, rows.luma.second) + x * Form::kLumaStep, luma[1]);
+      load_words<kLumaBytes>(row_of(f, 0, rows.luma.second) + x * Form::kLumaStep, luma[1]);
     std::uint32_t above[kCells];
     if constexpr (Form::kPacked) {
 #pragma unroll
@@ -79,8 +79,8 @@ struct YuvCount {
       const int at = x / Form::kColumns * Form::kChromaStep;
       std::uint32_t cb[kChromaBytes / 4];
       std::uint32_t cr[kChromaBytes / 4];
-      load_group<kChromaBytes>(row_of(f, Form::kCbPlane, line) + at, cb);
-      load_group<kChromaBytes>(row_of(f, Form::kCrPlane, line) + at, cr);
+      load_words<kChromaBytes>(row_of(f, Form::kCbPlane, line) + at, cb);
+      load_words<kChromaBytes>(row_of(f, Form::kCrPlane, line) + at, cr);
 #pragma unroll
       for (int c = 0; c < kCells; ++c)
         above[c] = above_luma(f, byte_of(cb, Form::cb_at(c)), byte_of(cr, Form::cr_at(c)));

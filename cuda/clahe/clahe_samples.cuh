@@ -12,45 +12,6 @@
 /// where they are aligned, else single samples.
 namespace equalux::cuda {
 
-/// Loads bytes as words, with the widest loads that their number allows.
-template <int kBytes>
-__device__ __forceinline__ void load_group(const std::uint8_t* from,
-                                           std::uint32_t (&words)[kBytes / 4]) {
-  if constexpr (kBytes % 16 == 0) {
-#pragma unroll
-    for (int i = 0; i < kBytes / 16; ++i) {
-      const uint4 v = reinterpret_cast<const uint4*>(from)[i];
-      words[4 * i] = v.x;
-      words[4 * i + 1] = v.y;
-      words[4 * i + 2] = v.z;
-      words[4 * i + 3] = v.w;
-    }
-  } else if constexpr (kBytes == 8) {
-    const uint2 v = *reinterpret_cast<const uint2*>(from);
-    words[0] = v.x;
-    words[1] = v.y;
-  } else {
-    words[0] = *reinterpret_cast<const std::uint32_t*>(from);
-  }
-}
-
-/// Stores a group as load_group() loads it, streaming, since no kernel reads results again.
-template <int kBytes>
-__device__ __forceinline__ void store_group(std::uint8_t* to,
-                                            const std::uint32_t (&words)[kBytes / 4]) {
-  if constexpr (kBytes % 16 == 0) {
-#pragma unroll
-    for (int i = 0; i < kBytes / 16; ++i) {
-      __stcs(reinterpret_cast<uint4*>(to) + i,
-             uint4{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]});
-    }
-  } else if constexpr (kBytes == 8) {
-    __stcs(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
-  } else {
-    __stcs(reinterpret_cast<std::uint32_t*>(to), words[0]);
-  }
-}
-
 /// Positions of a format's samples as compile-time constants: of pixels in one plane, or of luma
 /// column x and cell c of YCbCr within their rows.
 template <PixelFormat kFormat>

@@ -161,7 +161,7 @@ __device__ __forceinline__ void mix_word_tables(const ClaheFrame& f, const LineM
 }
 
 /// Loads the ColumnMix of kMixVector neighbouring columns.
-__device__ __forceinline__ void load_mixes(const ColumnMix* from, ColumnMix (&mix)[kMixVector]) {
+__device__ __forceinline__ void load_mixes(const ColumnMix* from, ColumnMix* mix) {
   const uint4 v = __ldg(reinterpret_cast<const uint4*>(from));
   mix[0] = v.x;
   mix[1] = v.y;

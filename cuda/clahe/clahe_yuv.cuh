@@ -102,14 +102,16 @@ class YuvApply {
     std::uint32_t cr[kChromaBytes / 4];
 #pragma unroll
     for (int r = 0; r < Form::kRows; ++r)
-      load_group<kLumaBytes>(row_of(f_, 0, luma_row(r)) + x * Form::kLumaStep, luma[r]);
+      load_words<kLumaBytes>(row_of(f_, 0, luma_row(r)) + x * Form::kLumaStep, luma[r]);
     if constexpr (!Form::kPacked) {
-      load_group<kChromaBytes>(row_of(f_, Form::kCbPlane, line_) + chroma_at, cb);
+      load_words<kChromaBytes>(row_of(f_, Form::kCbPlane, line_) + chroma_at, cb);
       if constexpr (kOwnCr)
-        load_group<kChromaBytes>(row_of(f_, Form::kCrPlane, line_) + chroma_at, cr);
+        load_words<kChromaBytes>(row_of(f_, Form::kCrPlane, line_) + chroma_at, cr);
     }
     ColumnMix mix[kColumns];
-    load_eight(f_.columns + x, mix);
+#pragma unroll
+    for (int i = 0; i < kColumns; i += kMixVector)
+      load_mixes(f_.columns + x + i, mix + i);
     std::uint32_t new_luma[Form::kRows][kLumaBytes / 4] = {};
     std::uint32_t new_cb[kChromaBytes / 4] = {};
     std::uint32_t new_cr[kChromaBytes / 4] = {};
@@ -141,25 +143,12 @@ class YuvApply {
     }
 #pragma unroll
     for (int r = 0; r < Form::kRows; ++r)
-      store_group<kLumaBytes>(out_row_of(f_, 0, luma_row(r)) + x * Form::kLumaStep, new_luma[r]);
+      stream_words<kLumaBytes>(out_row_of(f_, 0, luma_row(r)) + x * Form::kLumaStep, new_luma[r]);
     if constexpr (!Form::kPacked) {
-      store_group<kChromaBytes>(out_row_of(f_, Form::kCbPlane, line_) + chroma_at, new_cb);
+      stream_words<kChromaBytes>(out_row_of(f_, Form::kCbPlane, line_) + chroma_at, new_cb);
       if constexpr (kOwnCr)
-        store_group<kChromaBytes>(out_row_of(f_, Form::kCrPlane, line_) + chroma_at, new_cr);
+        stream_words<kChromaBytes>(out_row_of(f_, Form::kCrPlane, line_) + chroma_at, new_cr);
     }
-  }
-
-  static __device__ __forceinline__ void load_eight(const ColumnMix* from,
-                                                    ColumnMix (&mix)[kColumns]) {
-    ColumnMix four[4];
-    load_mixes(from, four);
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      mix[i] = four[i];
-    load_mixes(from + 4, four);
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      mix[4 + i] = four[i];
   }
 
   /// Scales a cell sample by sample: for unaligned frames, and cells with missing samples.

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 
 /// Copies between device memory and a warp's slots in shared memory, asynchronous (cp.async) where
 /// the device has that.

@@ -30,43 +30,58 @@ __device__ __forceinline__ std::uint32_t pack(std::uint32_t a, std::uint32_t b, 
   return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-/// Loads 16 or 8 bytes as words.
+/// Loads kBytes as words, with the widest loads that their number allows; `from` is aligned to
+/// these.
 template <int kBytes>
 __device__ __forceinline__ void load_words(const std::uint8_t* from, std::uint32_t* words) {
-  static_assert(kBytes == 16 || kBytes == 8);
-  if constexpr (kBytes == 16) {
-    const uint4 v = *reinterpret_cast<const uint4*>(from);
-    words[0] = v.x;
-    words[1] = v.y;
-    words[2] = v.z;
-    words[3] = v.w;
-  } else {
+  static_assert(kBytes % 16 == 0 || kBytes == 8 || kBytes == 4);
+  if constexpr (kBytes % 16 == 0) {
+#pragma unroll
+    for (int i = 0; i < kBytes / 16; ++i) {
+      const uint4 v = reinterpret_cast<const uint4*>(from)[i];
+      words[4 * i] = v.x;
+      words[4 * i + 1] = v.y;
+      words[4 * i + 2] = v.z;
+      words[4 * i + 3] = v.w;
+    }
+  } else if constexpr (kBytes == 8) {
     const uint2 v = *reinterpret_cast<const uint2*>(from);
     words[0] = v.x;
     words[1] = v.y;
+  } else {
+    words[0] = *reinterpret_cast<const std::uint32_t*>(from);
   }
 }
 
+/// Calls store(to, vector) for the vectors of kBytes that load_words() loads.
+template <int kBytes, typename Store>
+__device__ __forceinline__ void for_vectors_of_words(std::uint8_t* to, const std::uint32_t* words,
+                                                     Store store) {
+  static_assert(kBytes % 16 == 0 || kBytes == 8 || kBytes == 4);
+  if constexpr (kBytes % 16 == 0) {
+#pragma unroll
+    for (int i = 0; i < kBytes / 16; ++i) {
+      store(reinterpret_cast<uint4*>(to) + i,
+            uint4{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]});
+    }
+  } else if constexpr (kBytes == 8) {
+    store(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
+  } else {
+    store(reinterpret_cast<std::uint32_t*>(to), words[0]);
+  }
+}
+
+/// Stores words as load_words() loads them.
 template <int kBytes>
 __device__ __forceinline__ void store_words(std::uint8_t* to, const std::uint32_t* words) {
-  static_assert(kBytes == 16 || kBytes == 8);
-  if constexpr (kBytes == 16) {
-    *reinterpret_cast<uint4*>(to) = uint4{words[0], words[1], words[2], words[3]};
-  } else {
-    *reinterpret_cast<uint2*>(to) = uint2{words[0], words[1]};
-  }
+  for_vectors_of_words<kBytes>(to, words, [](auto* at, auto vector) { *at = vector; });
 }
 
-/// Writes to device memory with a streaming store: no kernel reads the bytes again, so they should
-/// not displace other data from L2.
+/// Stores words in device memory with streaming stores: no kernel reads the bytes again, so they
+/// should not displace other data from L2.
 template <int kBytes>
 __device__ __forceinline__ void stream_words(std::uint8_t* to, const std::uint32_t* words) {
-  static_assert(kBytes == 16 || kBytes == 8);
-  if constexpr (kBytes == 16) {
-    __stcs(reinterpret_cast<uint4*>(to), uint4{words[0], words[1], words[2], words[3]});
-  } else {
-    __stcs(reinterpret_cast<uint2*>(to), uint2{words[0], words[1]});
-  }
+  for_vectors_of_words<kBytes>(to, words, [](auto* at, auto vector) { __stcs(at, vector); });
 }
 
 /// Computes round(c gain) into the low 16 bits, from 256 c and a gain of float_gain() times

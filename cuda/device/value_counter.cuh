@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 
 /// Histograms in shared memory without bank conflicts.
 ///

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 
 /// Sums and minima over a warp. All 32 lanes must call these functions, and all get the result.
 namespace equalux::cuda {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "cuda/device/chunk_copy.cuh"
+#include "cuda/device/warp.h"
 #include "cuda/device/warp_sum.cuh"
-#include "cuda/equalize/fused/fused_config.h"
 #include "cuda/equalize/fused/fused_params.h"
 #include "src/equalize/tone/tone_history.h"
 #include "src/equalize/tone/tone_limits.h"

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "cuda/device/yuv_cells.cuh"
 #include "cuda/equalize/fused/fused_params.h"
+#include "cuda/equalize/fused/yuv_cells.cuh"
 
 /// Channels of a cell relative to its luma, which follow from its chroma alone.
 namespace equalux::cuda {

@@ -3,12 +3,12 @@
 #include <cstdint>
 
 #include "cuda/device/for_constants.cuh"
-#include "cuda/device/yuv_cells.cuh"
 #include "cuda/equalize/fused/cell_reach.cuh"
 #include "cuda/equalize/fused/fused_layouts.cuh"
 #include "cuda/equalize/fused/open_cells.cuh"
 #include "cuda/equalize/fused/saturate.cuh"
 #include "cuda/equalize/fused/saturation_table.cuh"
+#include "cuda/equalize/fused/yuv_cells.cuh"
 #include "src/equalize/saturation.h"
 #include "src/format/pixel_math.h"
 

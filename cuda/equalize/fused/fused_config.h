@@ -1,15 +1,9 @@
 #pragma once
 
+#include "cuda/device/warp.h"
+
 /// Sizes of the fused kernel, by the shared memory that an architecture gives a block.
 namespace equalux::cuda {
-
-inline constexpr int kLanes = 32;
-/// Bytes that a lane copies at a time, to and from aligned addresses.
-inline constexpr int kVectorBytes = 16;
-/// Bytes that a warp works on at a time: three vectors for each lane.
-inline constexpr int kChunkBytes = 3 * kLanes * kVectorBytes;
-/// Bytes of a table of counters: a row of 32 words, one for each lane, for each of 256 values.
-inline constexpr int kTableBytes = 256 * kLanes * 4;
 
 /// Sizes of a block, one of which runs on each multiprocessor and takes most of its shared memory.
 struct FusedConfig {

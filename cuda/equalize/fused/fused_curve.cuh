@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cuda/device/pixel_vector.cuh"
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 #include "cuda/equalize/fused/fused_params.h"
 #include "cuda/equalize/fused/grid_histogram.cuh"
 #include "cuda/equalize/limited_curve.cuh"

@@ -37,30 +37,19 @@ struct SpanPlace {
   int bytes;  ///< 0 where the piece is missing
 };
 
-__device__ __forceinline__ uint4 load_vector(const std::uint8_t* from) {
-  return *reinterpret_cast<const uint4*>(from);
-}
-
 /// Loads three vectors of a lane as words. Vectors are `step` bytes apart.
 __device__ __forceinline__ void load_vectors(const std::uint8_t* first, int step,
                                              std::uint32_t (&words)[12]) {
 #pragma unroll
-  for (int k = 0; k < 3; ++k) {
-    const uint4 v = load_vector(first + k * step);
-    words[4 * k] = v.x;
-    words[4 * k + 1] = v.y;
-    words[4 * k + 2] = v.z;
-    words[4 * k + 3] = v.w;
-  }
+  for (int k = 0; k < 3; ++k)
+    load_words<16>(first + k * step, words + 4 * k);
 }
 
 __device__ __forceinline__ void store_vectors(std::uint8_t* first, int step,
                                               const std::uint32_t (&words)[12]) {
 #pragma unroll
-  for (int k = 0; k < 3; ++k) {
-    *reinterpret_cast<uint4*>(first + k * step) =
-        uint4{words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]};
-  }
+  for (int k = 0; k < 3; ++k)
+    store_words<16>(first + k * step, words + 4 * k);
 }
 
 /// Base of gray8 and the RGB layouts: one packed plane, with whole pixels for each lane.

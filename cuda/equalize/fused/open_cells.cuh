@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 
 /// Cells of YCbCr that single precision leaves open, one in hundreds, and pixels that a line leaves
 /// open, one in thousands. A block collects them until all its warps have written their chunks and

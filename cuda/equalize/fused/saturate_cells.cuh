@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "cuda/device/for_constants.cuh"
-#include "cuda/device/yuv_cells.cuh"
 #include "cuda/equalize/fused/cell_reach.cuh"
 #include "cuda/equalize/fused/exact_cells.cuh"
 #include "cuda/equalize/fused/saturation_table.cuh"
+#include "cuda/equalize/fused/yuv_cells.cuh"
 #include "src/format/pixel_math.h"
 
 /// Change of saturation of YCbCr cells; counterpart of scale_lane() of yuv_cells.cuh. In single

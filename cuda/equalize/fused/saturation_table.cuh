@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 #include "cuda/equalize/fused/fused_curve.cuh"
 #include "cuda/equalize/fused/open_cells.cuh"
 #include "src/equalize/saturated_codes.h"

@@ -5,10 +5,10 @@
 
 #include "cuda/device/chunk_copy.cuh"
 #include "cuda/device/for_constants.cuh"
-#include "cuda/device/partial_cells.cuh"
 #include "cuda/equalize/fused/fused_config.h"
 #include "cuda/equalize/fused/fused_layouts.cuh"
 #include "cuda/equalize/fused/fused_params.h"
+#include "cuda/equalize/fused/partial_cells.cuh"
 
 /// Chunks of a warp, and their way between device memory, slots and the layout's arithmetic.
 ///

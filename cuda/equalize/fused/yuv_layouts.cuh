@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "cuda/device/for_constants.cuh"
-#include "cuda/device/yuv_cells.cuh"
 #include "cuda/equalize/fused/saturate_cells.cuh"
+#include "cuda/equalize/fused/yuv_cells.cuh"
 #include "src/format/layout.h"
 
 /// YCbCr layouts of the fused kernel. Beside the members that fused_layouts.cuh lists they have
@@ -187,7 +187,7 @@ struct Packed422Vectors : Packed422Places<kLuma> {
     Cells cells;
 #pragma unroll
     for (int k = 0; k < kVectors; ++k) {
-      const uint4 v = load_vector(first + k * kLanes * kVectorBytes);
+      const auto v = *reinterpret_cast<const uint4*>(first + k * kLanes * kVectorBytes);
       cells.luma[0][2 * k] = __byte_perm(v.x, v.y, luma);
       cells.luma[0][2 * k + 1] = __byte_perm(v.z, v.w, luma);
       cells.chroma[2 * k] = __byte_perm(v.x, v.y, chroma);

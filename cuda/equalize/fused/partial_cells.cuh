@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cuda/device/yuv_cells.cuh"
+#include "cuda/equalize/fused/yuv_cells.cuh"
 #include "src/format/layout.h"
 
 /// Chroma cells of which the frame has only some luma samples: the last cell of a row of odd width,
