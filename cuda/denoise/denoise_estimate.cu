@@ -3,7 +3,7 @@
 #include <cuda_fp16.h>
 
 #include "cuda/denoise/denoise_samples.cuh"
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 #include "cuda/runtime/check.h"
 
 namespace equalux::cuda {
@@ -434,12 +434,15 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
     known.differences[p] = difference;
     const Pair clipped = greatest(least(difference, twice(denoise::kMostDifference)),
                                   twice(0x10000U - denoise::kMostDifference));
-    const Pair levels = estimate & twice(0x3FFC);
+    const Pair levels = estimate & twice(CurveOfLevels::kLevelMask);
     const auto product = [&](int level, unsigned upper, unsigned weight, int clipped_difference) {
       const int of_noise =
           inverse.at(level, upper) * static_cast<int>(shared_.certainty[weight]) + 128;
       // denoise::deviation() shifts a product with 8 right by 15; with 16 the result is the upper
       // half of the product.
+      static_assert(16LL * denoise::kMostDifference * (((denoise::kOne - 1) * 255 + 128) >> 8) +
+                        0x8000 <
+                    1LL << 31);
       return static_cast<unsigned>(clipped_difference * sixteen_times(of_noise >> 8) + 0x8000);
     };
     const unsigned left =
@@ -456,12 +459,13 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find(
 }
 
 /// Adds the deviations of five neighbouring columns, with those of the lanes beside by shuffles.
-/// Sums of magnitudes are exact up to 2048; a change is full from 655 on, so rounding beyond that
+/// Sums are exact up to 2048; a change is full from far smaller ones on, so rounding beyond that
 /// has no effect.
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::add_across(
     const __half2 (&own)[2], __half2 (&sums)[2]) const {
   constexpr std::uint32_t kAll = 0xFFFFFFFFU;
+  static_assert(denoise::kLeastSum + 255 < 2048 && denoise::kLeastMagnitudes + 255 < 2048);
   constexpr unsigned kMiddle = 0x5432;  // the right one of a pair and the left one of the next pair
   const Pair bits[2] = {bits_of(own[0]), bits_of(own[1])};
   if constexpr (kHalved) {
@@ -547,6 +551,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
   __half2 energies[2];
   add_across(sums.plain, means);
   add_across(sums.magnitudes, energies);
+  constexpr unsigned short kOwnFactor = 0x4800;  // 8 in half precision
+  static_assert(denoise::kOwnFactor == 8 && 8 * denoise::kMostDeviation < 2048);
   Pair changes[2];
 #pragma unroll
   for (int p = 0; p < 2; ++p) {
@@ -554,7 +560,7 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
     // too, and the minima for whole numbers clamp it.
     const Pair by_mean = bits_of(__hadd2(__habs2(means[p]), minus(denoise::kLeastSum)));
     const Pair by_energy = bits_of(__hadd2(energies[p], minus(denoise::kLeastMagnitudes)));
-    const Pair by_own = bits_of(__hfma2(__habs2(own[p]), __half2half2(__ushort_as_half(0x4800)),
+    const Pair by_own = bits_of(__hfma2(__habs2(own[p]), __half2half2(__ushort_as_half(kOwnFactor)),
                                         minus(denoise::kOwnFactor * denoise::kLeastOwn)));
     changes[p] = __vimin_s16x2_relu(__vimax3_s16x2(by_mean, by_energy, by_own), twice(255));
     if (!first) changes[p] = greatest(changes[p], covered_change(row, p));
@@ -573,9 +579,10 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
   Pair estimates[2];
 #pragma unroll
   for (int p = 0; p < 2; ++p) {
-    // denoise::estimate_of() as estimate plus a share of the difference. An offset keeps the upper
-    // halves above 0, so that no half borrows.
+    // denoise::estimate_of() as estimate plus a share of the difference. An offset of more than any
+    // difference keeps the upper halves above 0, so that no half borrows.
     constexpr unsigned kUp = 0x4000;
+    static_assert(kUp > denoise::kSampleMost);
     const auto moved = [&](int difference, unsigned place) {
       return static_cast<unsigned>(difference) * entry_at(shared_.share, place) +
              ((kUp << 16) + (127 << 8));

@@ -51,6 +51,7 @@ __device__ __forceinline__ int mean_of_four(int x, int y, At at) {
 
 /// Mean of four numbers from the sums of two rows, in both halves of a word.
 __device__ __forceinline__ std::uint32_t mean_of_pairs(std::uint32_t pairs) {
+  static_assert(2 * denoise::kSampleMost < 1 << 16);  // sums of words do not carry
   return ((pairs & 0xFFFF) + (pairs >> 16) + 2) >> 2;
 }
 
@@ -708,6 +709,8 @@ __global__ void __launch_bounds__(kFindThreads, 2)
   constexpr int kPlaces = 2 * kCoarseReach + 1;
   constexpr int kPlaceBits = 7;
   static_assert(kPlaces * kPlaces <= 1 << kPlaceBits);
+  static_assert(kWindow * kWindow * denoise::kSampleMost + denoise::kCoarseCost * 2 * kCoarseReach <
+                1 << (32 - kPlaceBits));
   __shared__ int moving;
   __shared__ std::uint32_t least;
   __shared__ SharedCurve sigma;

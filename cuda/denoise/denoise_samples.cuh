@@ -113,9 +113,12 @@ __device__ __forceinline__ Entry entry_at(const Entry* table, unsigned place) {
 struct CurveOfLevels {
   static constexpr int kEntries = 4 * denoise::kSegments;
   static constexpr int kPerSegment = kEntries / denoise::kSegments;
+  /// Bits of a level that count, since a segment has 256 steps.
+  static constexpr unsigned kLevelMask = denoise::kSampleMost & ~3U;
+  static_assert(denoise::kKnotShift == 8 + 2);
 
   struct Line {
-    std::int32_t begin;  ///< value at level 0, with the term that rounds it, in 1 / 1024
+    std::int32_t begin;  ///< value at level 0, with the term that rounds it, in 2^-kKnotShift
     std::int32_t rise;
   };
   static constexpr unsigned kLineBytes = sizeof(Line);
@@ -124,10 +127,11 @@ struct CurveOfLevels {
   __device__ __forceinline__ void load(const denoise::LevelCurve& curve, int entry) {
     const int segment = entry / kPerSegment;
     const int rise = curve.rise[segment];
-    lines[entry] = {curve.knot[segment] * 1024 + 512 - rise * (segment << denoise::kKnotShift),
+    lines[entry] = {(curve.knot[segment] << denoise::kKnotShift) + (1 << denoise::kKnotShift) / 2 -
+                        rise * (segment << denoise::kKnotShift),
                     rise};
   }
-  /// Value at a level whose lowest two bits are 0. `upper` are the level's upper six bits.
+  /// Value at a level, masked by kLevelMask. `upper` are the level's upper six bits.
   __device__ __forceinline__ int at(int level, unsigned upper) const {
     return value(lines[upper], level);
   }
@@ -138,7 +142,7 @@ struct CurveOfLevels {
 
  private:
   static __device__ __forceinline__ int value(Line line, int level) {
-    return (line.begin + line.rise * level) >> 10;
+    return (line.begin + line.rise * level) >> denoise::kKnotShift;
   }
 };
 

@@ -2,7 +2,7 @@
 
 #include "cuda/denoise/denoise_samples.cuh"
 #include "cuda/device/plane_pair.h"
-#include "cuda/equalize/fused/fused_config.h"
+#include "cuda/device/warp.h"
 #include "cuda/runtime/check.h"
 
 namespace equalux::cuda {
@@ -112,9 +112,10 @@ __device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, un
     const unsigned noise = (sigma * entry_at(shared.left, weight) + denoise::kOne) >> 16;
     return noise * (16 * spatial) + denoise::kOne;
   };
-  const unsigned left = of(static_cast<int>(own & 0x3FFC), own >> kDown & kPlaces, weights & 255);
+  constexpr unsigned kLevel = CurveOfLevels::kLevelMask;
+  const unsigned left = of(static_cast<int>(own & kLevel), own >> kDown & kPlaces, weights & 255);
   const unsigned right =
-      of(static_cast<int>(own >> 16 & 0x3FFC), own >> (16 + kDown) & kPlaces, weights >> 8);
+      of(static_cast<int>(own >> 16 & kLevel), own >> (16 + kDown) & kPlaces, weights >> 8);
   return __vminu2(__byte_perm(left, right, 0x7632), twice(denoise::kMostReach));
 }
 
@@ -124,8 +125,10 @@ __device__ __forceinline__ Pair reaches(const SmoothShared& shared, Pair own, un
 ///
 /// and clip(d) + r is a single instruction, an addition with a minimum and a maximum of 0. Sums of
 /// both terms have r added equally often, so it cancels. Both halves are summed as one word, and
-/// parted at the end.
+/// parted at the end: halves of the sums may carry, those of their difference fit in 16 bits.
 class Pulls {
+  static_assert(denoise::kNeighbours * denoise::kMostReach / 2 < 1 << 15);
+
  public:
   /// `one` is 1, unknown to the compiler: additions as multiplications by it run in another unit
   /// than minima, which are the limit here.
