@@ -24,7 +24,7 @@ inline constexpr ModuleName kStillsModule{"stills", "stills other than PNM"};
 inline constexpr ModuleName kCameraModule{"camera", "cameras"};
 inline constexpr ModuleName kWindowModule{"window", "the window"};
 inline constexpr ModuleName kPipewireModule{"pipewire", "cameras of PipeWire"};
-inline constexpr ModuleName kMediaModule{"media", "video files, their encoders and gst:"};
+inline constexpr ModuleName kMediaModule{"media", "video files, their encoders and gst: pipelines"};
 
 /// Name of the one function that a module exports, a ModuleEntry.
 inline constexpr const char* kModuleEntry = "equalux_module";

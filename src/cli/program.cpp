@@ -94,9 +94,9 @@ void become_program(const std::string& name, std::vector<std::string> arguments)
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored);
   ::execv((self.parent_path() / name).c_str(), argv.data());
   if (errno == ENOENT) ::execvp(name.c_str(), argv.data());
-  throw Error(ExitCode::unavailable, "the program " + name +
-                                         " cannot be started: " + std::strerror(errno) +
-                                         "; must lie beside equalux or in PATH, see docs/lab.md");
+  throw Error(ExitCode::unavailable,
+              "the program " + name + " cannot be started: " + std::strerror(errno) +
+                  "; must lie beside equalux or in PATH (Debian: package " + name + ")");
 }
 
 }  // namespace equalux::cli

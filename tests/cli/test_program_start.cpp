@@ -95,6 +95,19 @@ TEST_F(ProgramStart, LoadsForAVideoWhatReadsVideos) {
   EXPECT_THAT(libraries, Each(Not(HasSubstr("opencv_"))));
 }
 
+TEST_F(ProgramStart, SaysOfHardwareAloneThatAnEncoderNeedsIt) {
+  ProgramOptions options;
+  fs::create_directory(folder_ / "none");
+  options.environment = {{"GST_PLUGIN_SYSTEM_PATH_1_0", folder_ / "none"},
+                         {"GST_PLUGIN_PATH", ""},
+                         {"GST_REGISTRY", folder_ / "registry"}};
+  const std::string list = run_program({"run", "--list-encoders"}, options).out;
+  EXPECT_THAT(list, ContainsRegex("ffv1 .*needs gstreamer1.0-libav]\n"));
+  EXPECT_THAT(list, ContainsRegex("x264 .*needs gstreamer1.0-plugins-ugly]\n"));
+  EXPECT_THAT(list, ContainsRegex("v4l2h264 .*needs gstreamer1.0-plugins-good and a device"));
+  EXPECT_THAT(list, ContainsRegex("nvh264 .*needs gstreamer1.0-plugins-bad and a device"));
+}
+
 TEST_F(ProgramStart, LetsAModuleWriteToItsLog) {
   ProgramOptions options;
   options.folder = folder_.path();
@@ -146,7 +159,8 @@ TEST_F(ProgramAlone, SaysWhatTheLabNeeds) {
   const ProgramResult result = run({"lab", "scans"});
   EXPECT_EQ(result.exit_code, 69);
   EXPECT_THAT(result.err, HasSubstr("equalux-lab cannot be started: No such file or directory; "
-                                    "must lie beside equalux or in PATH, see docs/lab.md"));
+                                    "must lie beside equalux or in PATH (Debian: package "
+                                    "equalux-lab)"));
 }
 
 TEST_F(ProgramAlone, SaysWhichModuleIsMissing) {

@@ -17,7 +17,8 @@ std::string quality_text(const gst::EncoderSpec& spec) {
 std::string why_not(const gst::EncoderSpec& spec) {
   const std::string element(spec.element);
   if (gst::has_element(element.c_str())) return {};
-  const bool device = !spec.quality || element.starts_with("nv") || element.starts_with("va");
+  const bool device = (!spec.quality && !spec.always_lossless) || element.starts_with("nv") ||
+                      element.starts_with("va");
   return "GStreamer has no element " + element + ": needs " + gst::package_of(element) +
          (device ? " and a device that it drives" : "");
 }
