@@ -65,6 +65,9 @@ if(EQUALUX_HAVE_HTTP)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo)
   install(FILES src/cli/desktop/equalux.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 endif()
+if(EQUALUX_HAVE_PIPEWIRE)
+  install(FILES samples/systemd/equalux-camera.service DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+endif()
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 install(EXPORT equalux_targets NAMESPACE equalux:: FILE equalux-targets.cmake

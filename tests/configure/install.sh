@@ -37,6 +37,10 @@ prefix="$folder/a prefix"
 cd /
 "$prefix/bin/equalux" --list-presets | grep '^ *low-light' >/dev/null || fail "the installed program has no presets"
 "$prefix/bin/equalux" lab --help | grep scalers >/dev/null || fail "the installed program does not find the lab"
+if [ -e "$prefix/lib/equalux/pipewire.so" ]; then
+  grep -q '^ExecStart=equalux run' "$prefix/share/doc/equalux/examples/equalux-camera.service" ||
+    fail "the unit of docs/live.md is not installed"
+fi
 
 commands=$(sed -n '/^## Removing/,/^## D/p' "$source/docs/install.md" | grep -E '^sudo (xargs|find) ' | sed 's/ #.*//; s/^sudo //')
 commands=${commands//build\/release/"$build"}
