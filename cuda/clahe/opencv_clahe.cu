@@ -1,6 +1,6 @@
 #include "cuda/clahe/opencv_clahe.h"
 #include "cuda/device/dependent_launch.cuh"
-#include "cuda/device/warp_sum.cuh"
+#include "cuda/device/running_sum.cuh"
 #include "cuda/runtime/check.h"
 
 namespace equalux::cuda {
@@ -55,20 +55,9 @@ __global__ void __launch_bounds__(kTileCountThreads)
   }
 }
 
-/// Sums the threads' values over the block; all threads get the sum.
-__device__ __forceinline__ std::uint32_t block_sum(std::uint32_t x, std::uint32_t* warp_sums) {
-  const std::uint32_t sum = warp_sum(x);
-  __syncthreads();
-  if (threadIdx.x % kLanes == 0) warp_sums[threadIdx.x / kLanes] = sum;
-  __syncthreads();
-  std::uint32_t all = 0;
-  for (int w = 0; w < kTableThreads / kLanes; ++w)
-    all += warp_sums[w];
-  return all;
-}
-
 /// Makes one tile's table per block, kTableThreads levels at a time: first the clipped excess, then
-/// the running sum with a carry from step to step. Counters are cleared on the way.
+/// the running sum with a carry from step to step. Counters are cleared on the way. There are 256
+/// or 65,536 levels, so that all threads take as many steps.
 __global__ void __launch_bounds__(kTableThreads)
     opencv_table_kernel(const __grid_constant__ OpencvFrame f) {
   __shared__ std::uint32_t warp_sums[kTableThreads / kLanes];
@@ -84,22 +73,15 @@ __global__ void __launch_bounds__(kTableThreads)
     const std::uint32_t count = __ldcg(counts + v);
     above += count - min(count, limit);
   }
-  const opencv::Spread spread = opencv::spread_of(block_sum(above, warp_sums), bins);
+  running_sum<kTableThreads>(above, warp_sums);
+  const opencv::Spread spread = opencv::spread_of(block_total(warp_sums), bins);
   std::uint32_t before = 0;
   for (std::uint32_t v = threadIdx.x; v < bins; v += kTableThreads) {
     const std::uint32_t count = min(__ldcg(counts + v), limit) + opencv::spread_to(spread, v);
     counts[v] = 0;
-    std::uint32_t sum = warp_sum_before(count) + count;
-    __syncthreads();
-    if (threadIdx.x % kLanes == kLanes - 1) warp_sums[threadIdx.x / kLanes] = sum;
-    __syncthreads();
-    std::uint32_t all = before;
-    sum += before;
-    for (int w = 0; w < kTableThreads / kLanes; ++w) {
-      if (w < static_cast<int>(threadIdx.x) / kLanes) sum += warp_sums[w];
-      all += warp_sums[w];
-    }
-    before = all;
+    __syncthreads();  // all threads have read the sums of the step before
+    const std::uint32_t sum = before + running_sum<kTableThreads>(count, warp_sums);
+    before += block_total(warp_sums);
     levels[v] = static_cast<std::uint16_t>(
         opencv::round_even(__fmul_rn(static_cast<float>(sum), f.rule.scale)));
   }

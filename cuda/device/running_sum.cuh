@@ -22,4 +22,11 @@ __device__ __forceinline__ std::uint32_t running_sum(
   return sum + warp_sum(lane < warp ? warp_sums[lane] : 0);
 }
 
+/// Total over the block, of the sums that running_sum() has left.
+template <int kWarps>
+__device__ __forceinline__ std::uint32_t block_total(const std::uint32_t (&warp_sums)[kWarps]) {
+  const unsigned lane = threadIdx.x % kLanes;
+  return warp_sum(lane < kWarps ? warp_sums[lane] : 0);
+}
+
 }  // namespace equalux::cuda
