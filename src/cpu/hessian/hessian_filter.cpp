@@ -4,13 +4,11 @@
 
 #include "src/common/frame_check.h"
 #include "src/common/stage_clock.h"
+#include "src/cpu/common/stores.h"
 #include "src/cpu/hessian/hessian_tiles.h"
 
 namespace equalux {
 namespace {
-
-// Size of results in bytes above which they are streamed.
-constexpr std::int64_t kStreamedBytes = std::int64_t{1} << 20;
 
 constexpr std::size_t kCacheLine = 64;
 
@@ -45,7 +43,7 @@ class CpuHessianFilter final : public Filter {
   void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     check_frames("eigenvalues", in, in_desc_, out, out_desc_);
     StageClock clock(context.timings);
-    const bool stream = std::int64_t{in.desc.width} * in.desc.height * 8 > kStreamedBytes;
+    const bool stream = tight_bytes(out_desc_) > kStreamingBytes;
     walker_->run(in, [&](TileScratch& scratch) {
       const LevelTile& tile = scratch.tile();
       const auto n = static_cast<std::size_t>(tile.width);
