@@ -9,21 +9,6 @@ namespace equalux {
 namespace deep_tile_loops {
 namespace {
 
-// Words may have any alignment.
-std::uint32_t word_at(const std::uint8_t* at) {
-  std::uint16_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-void put_word(std::uint8_t* at, std::uint16_t word) {
-  std::memcpy(at, &word, sizeof word);
-}
-
-std::size_t bytes_of_chroma(DeepChroma chroma) {
-  return chroma == DeepChroma::pairs ? 4 : 2;
-}
-
 /// Colours of a packed pixel, and the largest.
 struct Pixel {
   std::array<std::int32_t, 3> c;
@@ -34,7 +19,7 @@ Pixel pixel_at(const DeepSamples& form, const RgbLayout& at, const std::uint8_t*
   const std::array<int, 3> offset{at.r, at.g, at.b};
   Pixel pixel{};
   for (std::size_t i = 0; i < 3; ++i)
-    pixel.c[i] = deep_code(form, word_at(in + offset[i]));
+    pixel.c[i] = deep_code(form, load_word(in + offset[i]));
   pixel.v = *std::max_element(pixel.c.begin(), pixel.c.end());
   return pixel;
 }
@@ -51,14 +36,14 @@ void coarse_yuv(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
                 std::uint8_t* const levels[2]) {
   const DeepSamples& samples = form.samples;
   const std::size_t columns = form.chroma == DeepChroma::each ? 1 : 2;
-  const std::size_t step = bytes_of_chroma(form.chroma);
+  const std::size_t step = chroma_step(form.chroma);
   for (std::size_t x = 0; x < n; ++x) {
     const std::size_t c = x / columns * step;
     const std::int32_t above = deep_value_above_luma(
-        samples.weights, deep_code(samples, word_at(in.cb + c)) - samples.chroma_middle,
-        deep_code(samples, word_at(in.cr + c)) - samples.chroma_middle);
+        samples.weights, deep_code(samples, load_word(in.cb + c)) - samples.chroma_middle,
+        deep_code(samples, load_word(in.cr + c)) - samples.chroma_middle);
     for (std::size_t r = 0; r < static_cast<std::size_t>(form.rows); ++r) {
-      const std::int32_t luma = deep_code(samples, word_at(in.luma[r] + 2 * x));
+      const std::int32_t luma = deep_code(samples, load_word(in.luma[r] + 2 * x));
       const auto v = static_cast<std::uint32_t>(yuv_value(samples.weights, luma, above));
       levels[r][x] = static_cast<std::uint8_t>(coarse_level(samples, v));
     }
@@ -103,9 +88,9 @@ void apply_pixels(const deep_tiles::Form& form, const RgbLayout& pixel, const De
     const Change change = change_of(form, span, from.v, x);
     if (pixel.alpha >= 0) std::memmove(out + pixel.alpha, in + pixel.alpha, 2);
     for (std::size_t i = 0; i < 3; ++i) {
-      put_word(out + offset[i],
-               deep_word(form.samples,
-                         deep_tiles::scaled(from.c[i], from.v, change.value, change.gain)));
+      store_word(out + offset[i],
+                 deep_word(form.samples,
+                           deep_tiles::scaled(from.c[i], from.v, change.value, change.gain)));
     }
   }
 }
@@ -117,30 +102,30 @@ void apply_yuv(const deep_tiles::Form& form, DeepChroma chroma, int rows, const 
   const DeepSamples& samples = form.samples;
   const std::size_t columns = chroma == DeepChroma::each ? 1 : 2;
   const auto lines = static_cast<std::size_t>(rows);
-  const std::size_t step = bytes_of_chroma(chroma);
+  const std::size_t step = chroma_step(chroma);
   const float part = 1.0F / static_cast<float>(columns * lines);
   for (std::size_t first = 0, c = 0; first < n; first += columns, c += step) {
-    const std::int32_t u = deep_code(samples, word_at(in.cb + c)) - samples.chroma_middle;
-    const std::int32_t w = deep_code(samples, word_at(in.cr + c)) - samples.chroma_middle;
+    const std::int32_t u = deep_code(samples, load_word(in.cb + c)) - samples.chroma_middle;
+    const std::int32_t w = deep_code(samples, load_word(in.cr + c)) - samples.chroma_middle;
     const std::int32_t above = deep_value_above_luma(samples.weights, u, w);
     float sum = 0;
     float column = 0;
     for (std::size_t k = 0; k < columns; ++k) {
       const std::size_t x = first + k;
       for (std::size_t r = 0; r < lines && x < n; ++r) {
-        const std::int32_t luma = deep_code(samples, word_at(in.luma[r] + 2 * x));
+        const std::int32_t luma = deep_code(samples, load_word(in.luma[r] + 2 * x));
         const std::int32_t y = luma - samples.weights.luma_offset;
         const std::int32_t v = y < 0 ? 0 : yuv_value(samples.weights, luma, above);
         const Change change = change_of(form, span, v, x);
         column = r == 0 ? change.gain : column + change.gain;
-        put_word(out.luma[r] + 2 * x,
-                 deep_word(samples, samples.weights.luma_offset +
-                                        deep_tiles::scaled(y, v, change.value, change.gain)));
+        store_word(out.luma[r] + 2 * x,
+                   deep_word(samples, samples.weights.luma_offset +
+                                          deep_tiles::scaled(y, v, change.value, change.gain)));
       }
       sum = k == 0 ? column : sum + column;
     }
-    put_word(out.cb + c, deep_word(samples, deep_tiles::scaled_chroma(samples, u, sum * part)));
-    put_word(out.cr + c, deep_word(samples, deep_tiles::scaled_chroma(samples, w, sum * part)));
+    store_word(out.cb + c, deep_word(samples, deep_tiles::scaled_chroma(samples, u, sum * part)));
+    store_word(out.cr + c, deep_word(samples, deep_tiles::scaled_chroma(samples, w, sum * part)));
   }
 }
 

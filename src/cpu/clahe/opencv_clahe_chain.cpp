@@ -1,9 +1,9 @@
 #include "src/cpu/clahe/opencv_clahe_chain.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "src/common/stage_clock.h"
+#include "src/cpu/common/stores.h"
 
 namespace equalux {
 namespace {
@@ -76,11 +76,8 @@ void OpencvClaheChain::count_tile(const ConstImageView& in, int tile, Scratch& s
   for (int i = top; i < top + grid_.y.size; ++i) {
     const std::uint8_t* row = in.row(0, grid_.y.source[static_cast<std::size_t>(i)]);
     if (words_) {
-      for (int x = left; x < right; ++x) {
-        std::uint16_t word = 0;
-        std::memcpy(&word, row + 2 * grid_.x.source[static_cast<std::size_t>(x)], sizeof word);
-        ++counts[word];
-      }
+      for (int x = left; x < right; ++x)
+        ++counts[load_word(row + 2 * grid_.x.source[static_cast<std::size_t>(x)])];
       continue;
     }
     if (own > 0) {

@@ -1,9 +1,8 @@
 #include "src/cpu/clahe/opencv_rows.h"
 
-#include <cstring>
-
 #include "src/clahe/opencv_tiles.h"
 #include "src/cpu/common/simd_targets.h"
+#include "src/cpu/common/stores.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/cpu/clahe/opencv_rows.cpp"
@@ -135,13 +134,12 @@ void scalar_mix_bytes(const std::uint32_t* quads, const float* of_right, float o
 void scalar_mix_words(const WordCorners& corners, const float* of_right, float of_below,
                       const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   for (std::size_t i = 0; i < n; ++i) {
-    std::uint16_t v = 0;
-    std::memcpy(&v, in + 2 * i, sizeof v);
+    const std::uint16_t v = load_word(in + 2 * i);
     const auto level = static_cast<std::uint16_t>(opencv::mixed(
         {static_cast<float>(corners.above_left[v]), static_cast<float>(corners.above_right[v]),
          static_cast<float>(corners.below_left[v]), static_cast<float>(corners.below_right[v])},
         of_right[i], of_below));
-    std::memcpy(out + 2 * i, &level, sizeof level);
+    store_word(out + 2 * i, level);
   }
 }
 

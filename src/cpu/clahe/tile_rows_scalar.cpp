@@ -10,16 +10,13 @@ namespace equalux {
 namespace {
 
 std::int32_t level_of(const MixedLevels& mixed, std::int32_t v) {
-  std::uint16_t level;
-  std::memcpy(&level, mixed.bytes + 2 * v, sizeof level);
-  return level;
+  return load_word(mixed.bytes + 2 * v);
 }
 
 void mix(const TileLevels& above, const TileLevels& below, int of_below, MixedLevels& mixed) {
   for (std::size_t v = 0; v < 256; ++v) {
-    const auto level =
-        static_cast<std::uint16_t>(tiles::mix_rows(above.level[v], below.level[v], of_below));
-    std::memcpy(mixed.bytes + 2 * v, &level, sizeof level);
+    store_word(mixed.bytes + 2 * v, static_cast<std::uint16_t>(
+                                        tiles::mix_rows(above.level[v], below.level[v], of_below)));
   }
 }
 

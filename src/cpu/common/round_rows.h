@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -27,9 +26,7 @@ struct RowThresholds {
 /// Sample i of a row of words, rounded.
 inline std::uint8_t rounded_word(const std::uint8_t* in, const RowThresholds& thresholds, int shift,
                                  std::size_t i) {
-  std::uint16_t word = 0;
-  std::memcpy(&word, in + 2 * i, sizeof word);
-  const int sum = std::min(word + thresholds.at[i % thresholds.period], 65535);
+  const int sum = std::min(load_word(in + 2 * i) + thresholds.at[i % thresholds.period], 65535);
   return static_cast<std::uint8_t>(std::min(sum >> shift, 255));
 }
 

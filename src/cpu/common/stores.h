@@ -2,8 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
-/// Stores of loops over rows.
+/// Loads and stores of loops over rows.
 namespace equalux {
 
 /// Kind of stores. Streaming ones bypass the caches, which saves reading lines that are
@@ -17,6 +18,16 @@ inline constexpr std::size_t kStreamingBytes = std::size_t{1} << 20;
 
 /// Fence for loops without streaming stores, the scalar ones.
 inline void flush_no_stores() {}
+
+/// Loads and stores of words, at any address.
+inline std::uint16_t load_word(const std::uint8_t* at) {
+  std::uint16_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+inline void store_word(std::uint8_t* at, std::uint16_t word) {
+  std::memcpy(at, &word, sizeof word);
+}
 
 /// Conversion of a result that fits in 8 bits.
 inline std::uint8_t byte_of(std::int32_t value) {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "src/cpu/common/simd_targets.h"
+#include "src/cpu/common/stores.h"
 #include "src/cpu/denoise/denoise_rows.h"
 
 namespace equalux::denoise {
@@ -14,9 +14,8 @@ void load(const std::uint8_t* in, int step, int depth, int shift, std::size_t n,
   for (std::size_t i = 0; i < n; ++i, in += step) {
     std::uint16_t code = *in;
     if (depth > 8) {
-      std::memcpy(&code, in, sizeof code);
       // Saturates: words of a file may hold more bits than their depth.
-      code = static_cast<std::uint16_t>(std::min(code >> shift, (1 << depth) - 1));
+      code = static_cast<std::uint16_t>(std::min(load_word(in) >> shift, (1 << depth) - 1));
     }
     out[i] = static_cast<std::int16_t>(code << up);
   }
@@ -29,8 +28,7 @@ void store(const std::int16_t* in, int step, int depth, int shift, std::size_t n
   for (std::size_t i = 0; i < n; ++i, out += step) {
     const auto code = static_cast<std::uint16_t>(clamp((in[i] + (1 << up) / 2) >> up, 0, most));
     if (depth > 8) {
-      const auto word = static_cast<std::uint16_t>(code << shift);
-      std::memcpy(out, &word, sizeof word);
+      store_word(out, static_cast<std::uint16_t>(code << shift));
     } else {
       *out = static_cast<std::uint8_t>(code);
     }

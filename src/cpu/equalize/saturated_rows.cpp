@@ -86,17 +86,6 @@ LumaResult saturated_luma(const std::uint16_t* factors, const YuvWeights& weight
           saturation::scaled_share(v == 0 ? one : share_of(static_cast<std::size_t>(v)), f)};
 }
 
-std::int32_t load_word(const DeepSamples& form, const std::uint8_t* at) {
-  std::uint16_t word;
-  std::memcpy(&word, at, sizeof word);
-  return deep_code(form, word);
-}
-
-void store_word(const DeepSamples& form, std::uint8_t* at, std::int32_t code) {
-  const std::uint16_t word = deep_word(form, code);
-  std::memcpy(at, &word, sizeof word);
-}
-
 }  // namespace
 
 void make_saturated(const saturation::Rule& rule, const CurveTable& curve, int max_value,
@@ -554,14 +543,15 @@ void saturate_deep_rgb(const SaturatedCurve& curve, const DeepSamples& form, con
                        const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   const WordScale scale(curve);
   for (std::size_t x = 0; x < n; ++x, in += at.step, out += at.step) {
-    const Channels c = saturated(
-        curve.factors,
-        {load_word(form, in + at.r), load_word(form, in + at.g), load_word(form, in + at.b)},
-        scale);
+    const Channels c =
+        saturated(curve.factors,
+                  {deep_code(form, load_word(in + at.r)), deep_code(form, load_word(in + at.g)),
+                   deep_code(form, load_word(in + at.b))},
+                  scale);
     if (at.alpha >= 0) std::memmove(out + at.alpha, in + at.alpha, 2);
-    store_word(form, out + at.r, c[0]);
-    store_word(form, out + at.g, c[1]);
-    store_word(form, out + at.b, c[2]);
+    store_word(out + at.r, deep_word(form, c[0]));
+    store_word(out + at.g, deep_word(form, c[1]));
+    store_word(out + at.b, deep_word(form, c[2]));
   }
 }
 
@@ -574,8 +564,8 @@ void saturate_deep_yuv(const SaturatedCurve& curve, const DeepSamples& form, con
   const std::int64_t one = deep_gain_share(deep_gain_one(form.depth));
   const auto columns = static_cast<std::size_t>(cells.columns);
   for (std::size_t first = 0, c = 0; first < n; first += columns, c += cells.chroma_step) {
-    const std::int32_t u = load_word(form, in.cb + c) - form.chroma_middle;
-    const std::int32_t w = load_word(form, in.cr + c) - form.chroma_middle;
+    const std::int32_t u = deep_code(form, load_word(in.cb + c)) - form.chroma_middle;
+    const std::int32_t w = deep_code(form, load_word(in.cr + c)) - form.chroma_middle;
     const Spread spread{deep_value_above_luma(form.weights, u, w),
                         saturation::least_above_luma(form.weights, u, w)};
     const std::size_t end = std::min(first + columns, n);
@@ -583,17 +573,17 @@ void saturate_deep_yuv(const SaturatedCurve& curve, const DeepSamples& form, con
     // A cell with one row of luma has rows = 1.
     for (std::size_t r = 0; r < static_cast<std::size_t>(cells.rows); ++r) {
       for (std::size_t x = first; x < end; ++x) {
-        const LumaResult result =
-            saturated_luma(curve.factors, form.weights, form.most,
-                           load_word(form, in.luma[r] + 2 * x), spread, one, scale, share_of);
-        store_word(form, out.luma[r] + 2 * x, result.luma);
+        const LumaResult result = saturated_luma(curve.factors, form.weights, form.most,
+                                                 deep_code(form, load_word(in.luma[r] + 2 * x)),
+                                                 spread, one, scale, share_of);
+        store_word(out.luma[r] + 2 * x, deep_word(form, result.luma));
         sum += result.share;
       }
     }
     const auto count = static_cast<int>(end - first) * cells.rows;
     const int count_log2 = count == 4 ? 2 : count - 1;
-    store_word(form, out.cb + c, deep_scaled_chroma(form, u, sum, count_log2));
-    store_word(form, out.cr + c, deep_scaled_chroma(form, w, sum, count_log2));
+    store_word(out.cb + c, deep_word(form, deep_scaled_chroma(form, u, sum, count_log2)));
+    store_word(out.cr + c, deep_word(form, deep_scaled_chroma(form, w, sum, count_log2)));
   }
 }
 

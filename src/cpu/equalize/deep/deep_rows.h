@@ -32,6 +32,11 @@ enum class DeepChroma : std::uint8_t {
   return format.chroma_shift_x != 0 ? DeepChroma::shared : DeepChroma::each;
 }
 
+/// Bytes from one chroma sample to the next.
+[[nodiscard]] constexpr std::size_t chroma_step(DeepChroma chroma) {
+  return chroma == DeepChroma::pairs ? 4 : 2;
+}
+
 /// Form of a row of YCbCr.
 struct DeepYuvForm {
   DeepSamples samples;

@@ -9,17 +9,6 @@
 namespace equalux {
 namespace {
 
-// Words may have any alignment.
-std::uint32_t load(const std::uint8_t* at) {
-  std::uint16_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-void store(std::uint8_t* at, std::uint16_t word) {
-  std::memcpy(at, &word, sizeof word);
-}
-
 template <int kN>
 using Constant = std::integral_constant<int, kN>;
 
@@ -31,14 +20,9 @@ struct Chroma {
 };
 
 Chroma read_chroma(const DeepSamples& form, const YuvRowIn& in, std::size_t at) {
-  const std::int32_t u = deep_code(form, load(in.cb + at)) - form.chroma_middle;
-  const std::int32_t w = deep_code(form, load(in.cr + at)) - form.chroma_middle;
+  const std::int32_t u = deep_code(form, load_word(in.cb + at)) - form.chroma_middle;
+  const std::int32_t w = deep_code(form, load_word(in.cr + at)) - form.chroma_middle;
   return {u, w, deep_value_above_luma(form.weights, u, w)};
-}
-
-/// Bytes from one chroma sample to the next.
-std::size_t chroma_step(DeepChroma chroma) {
-  return chroma == DeepChroma::pairs ? 4 : 2;
 }
 
 /// Calls `use` for each column of chroma, with its first luma column and their number, 1 or 2.
@@ -74,14 +58,15 @@ void count(const DeepCounters& counters, std::size_t turn, std::int32_t v) {
 void count_gray(const DeepSamples& form, const std::uint8_t* in, std::size_t n,
                 const DeepCounters& counters) {
   for (std::size_t x = 0; x < n; ++x)
-    count(counters, x, deep_code(form, load(in + 2 * x)));
+    count(counters, x, deep_code(form, load_word(in + 2 * x)));
 }
 
 void count_rgb(const DeepSamples& form, const RgbLayout& pixel, const std::uint8_t* in,
                std::size_t n, const DeepCounters& counters) {
   in += pixel.first();
   for (std::size_t x = 0; x < n; ++x, in += pixel.step)
-    count(counters, x, deep_code(form, std::max({load(in), load(in + 2), load(in + 4)})));
+    count(counters, x,
+          deep_code(form, std::max({load_word(in), load_word(in + 2), load_word(in + 4)})));
 }
 
 template <int kRows>
@@ -93,7 +78,7 @@ void count_yuv_rows(const DeepYuvForm& form, const YuvRowIn& in, std::size_t n,
     const Chroma chroma = read_chroma(samples, in, c * step);
     for (std::size_t r = 0; r < kRows; ++r) {
       for (std::size_t i = 0; i < columns; ++i) {
-        const std::int32_t luma = deep_code(samples, load(in.luma[r] + 2 * (x + i)));
+        const std::int32_t luma = deep_code(samples, load_word(in.luma[r] + 2 * (x + i)));
         count(counters, i + r, yuv_value(samples.weights, luma, chroma.above));
       }
     }
@@ -114,7 +99,8 @@ void curve_levels(const CurveScale& scale, std::uint32_t max_value, std::uint32_
 void apply_gray(const DeepSamples& form, const DeepGains& gains, Stores, const std::uint8_t* in,
                 std::size_t n, std::uint8_t* out) {
   for (std::size_t x = 0; x < n; ++x)
-    store(out + 2 * x, gains.words[static_cast<std::size_t>(deep_code(form, load(in + 2 * x)))]);
+    store_word(out + 2 * x,
+               gains.words[static_cast<std::size_t>(deep_code(form, load_word(in + 2 * x)))]);
 }
 
 void apply_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains& gains, Stores,
@@ -123,10 +109,10 @@ void apply_rgb(const DeepSamples& form, const RgbLayout& pixel, const DeepGains&
   for (std::size_t x = 0; x < n; ++x, in += pixel.step, out += pixel.step) {
     std::int32_t c[3];
     for (int i = 0; i < 3; ++i)
-      c[i] = deep_code(form, load(in + first + 2 * i));
+      c[i] = deep_code(form, load_word(in + first + 2 * i));
     const std::uint64_t gain = gains.fixed[static_cast<std::size_t>(std::max({c[0], c[1], c[2]}))];
     for (int i = 0; i < 3; ++i)
-      store(out + first + 2 * i, deep_word(form, deep_scaled(c[i], gain, form.depth)));
+      store_word(out + first + 2 * i, deep_word(form, deep_scaled(c[i], gain, form.depth)));
     if (pixel.alpha >= 0) std::memmove(out + pixel.alpha, in + pixel.alpha, 2);
   }
 }
@@ -143,16 +129,16 @@ void apply_yuv_rows(const DeepYuvForm& any_depth, const DeepGains& gains, const 
     for (std::size_t r = 0; r < kRows; ++r) {
       for (std::size_t i = 0; i < columns; ++i) {
         const std::size_t at = 2 * (x + i);
-        const std::int32_t luma = deep_code(form, load(in.luma[r] + at));
+        const std::int32_t luma = deep_code(form, load_word(in.luma[r] + at));
         const auto v = static_cast<std::size_t>(yuv_value(form.weights, luma, chroma.above));
         const std::uint64_t gain = luma < form.weights.luma_offset ? one : gains.fixed[v];
-        store(out.luma[r] + at, deep_word(form, deep_scaled_luma(form, luma, gain)));
+        store_word(out.luma[r] + at, deep_word(form, deep_scaled_luma(form, luma, gain)));
         sum += deep_gain_share(gain);
       }
     }
     constexpr int kCount = log2_of(kRows * columns);
-    store(out.cb + c * step, deep_word(form, deep_scaled_chroma(form, chroma.u, sum, kCount)));
-    store(out.cr + c * step, deep_word(form, deep_scaled_chroma(form, chroma.w, sum, kCount)));
+    store_word(out.cb + c * step, deep_word(form, deep_scaled_chroma(form, chroma.u, sum, kCount)));
+    store_word(out.cr + c * step, deep_word(form, deep_scaled_chroma(form, chroma.w, sum, kCount)));
   });
 }
 
