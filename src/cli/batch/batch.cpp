@@ -327,15 +327,7 @@ WorkerMain Batch::worker() const {
 }
 
 void Batch::take_result(std::size_t job, const nlohmann::json& message) {
-  FileResult result;
-  try {
-    result = result_from(message);
-  } catch (const nlohmann::json::exception&) {
-    // A message about a worker that died lacks everything but these three.
-    result.status = message.value("status", "failed");
-    result.reason = message.value("reason", "");
-    result.code = message.value("code", static_cast<int>(ExitCode::unavailable));
-  }
+  FileResult result = message;
   if (result.held) {
     held_.push_back(job);
     progress_->put_off(job);

@@ -27,32 +27,11 @@ namespace {
 /// Frames of the sample.
 constexpr std::uint64_t kSample = 48;
 
-/// Source that passes everything on, and notes what a file declares.
-class NotingSource final : public Source {
- public:
-  NotingSource(std::unique_ptr<Source> source, FileEstimate& estimate)
-      : source_(std::move(source)), estimate_(estimate) {}
-  void offer_device(int device) override { source_->offer_device(device); }
-  StreamInfo open(const FormatPredicate& accepts) override {
-    StreamInfo info = source_->open(accepts);
-    estimate_.width = info.desc.width;
-    estimate_.height = info.desc.height;
-    estimate_.frames = info.frames;
-    if (info.duration_ns) estimate_.media_s = static_cast<double>(*info.duration_ns) * 1e-9;
-    if (!estimate_.frames && estimate_.media_s && info.frame_rate.num > 0) {
-      estimate_.frames =
-          static_cast<std::uint64_t>(*estimate_.media_s * info.frame_rate.value() + 0.5);
-    }
-    return info;
-  }
-  [[nodiscard]] bool lends_buffers() const override { return source_->lends_buffers(); }
-  bool read(Frame& frame) override { return source_->read(frame); }
-  void cancel() noexcept override { source_->cancel(); }
-
- private:
-  std::unique_ptr<Source> source_;
-  FileEstimate& estimate_;
-};
+/// Returns the number of frames that a file declares, or that its duration gives; 0 = unknown.
+std::uint64_t frames_of(const StreamInfo& info) {
+  const double media_s = static_cast<double>(info.duration_ns.value_or(0)) * 1e-9;
+  return info.frames.value_or(static_cast<std::uint64_t>(media_s * info.frame_rate.value() + 0.5));
+}
 
 // ---- all files ----------------------------------------------------------------------------------
 
@@ -66,7 +45,7 @@ Estimates ask(const std::vector<std::size_t>& jobs, const WorkerMain& worker) {
   PoolEvents events;
   events.on_result = [&](std::size_t job, const nlohmann::json& message) {
     try {
-      estimates.files[job] = estimate_from(message);
+      estimates.files[job] = message;
     } catch (const nlohmann::json::exception&) {
       estimates.failures[job] = message.value("reason", "cannot be read");
     }
@@ -103,18 +82,19 @@ struct Sum {
   std::size_t unknown = 0;  ///< number of files that declare no length
 
   void add(const FileEstimate& file) {
-    if (!file.frames || file.seconds_a_frame <= 0) {
+    if (file.frames == 0 || file.seconds_a_frame <= 0) {
       ++unknown;
       return;
     }
-    seconds += static_cast<double>(*file.frames) * file.seconds_a_frame;
-    bytes += static_cast<double>(*file.frames) * file.bytes_a_frame;
+    seconds += static_cast<double>(file.frames) * file.seconds_a_frame;
+    bytes += static_cast<double>(file.frames) * file.bytes_a_frame;
   }
 };
 
 void print_row(const BatchJob& job, const std::string& action, const FileEstimate* file,
                const std::string& trouble) {
-  std::array<char, 128> row{};
+  std::string frames;
+  std::string size;
   if (file != nullptr) {
     const std::string frames = file->frames ? std::to_string(*file->frames) : "?";
     const std::string size = std::to_string(file->width) + "x" + std::to_string(file->height);
@@ -123,9 +103,9 @@ void print_row(const BatchJob& job, const std::string& action, const FileEstimat
   } else {
     std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", action.c_str(), "", "");
   }
-  std::printf("%s%s -> %s%s%s\n", row.data(), printable(job.input).c_str(),
-              printable(job.output).c_str(), trouble.empty() ? "" : ": ",
-              printable(trouble).c_str());
+  std::printf("%-14s %10s %11s  %s -> %s%s%s\n", action.c_str(), frames.c_str(), size.c_str(),
+              printable(job.input).c_str(), printable(job.output).c_str(),
+              trouble.empty() ? "" : ": ", printable(trouble).c_str());
 }
 
 double free_bytes(const std::string& out) {
@@ -189,8 +169,10 @@ FileEstimate estimate_file(const BatchJob& job, const BatchOptions& options) {
   stream.common.quiet = true;
   stream.common.progress = "text";
   stream.frames = stream.frames == 0 ? kSample : std::min(kSample, stream.frames);
-  stream.wrap_source = [&](std::unique_ptr<Source> source) {
-    return std::make_unique<NotingSource>(std::move(source), estimate);
+  stream.on_source = [&](const StreamInfo& info) {
+    estimate.width = info.desc.width;
+    estimate.height = info.desc.height;
+    estimate.frames = frames_of(info);
   };
   const RunResult run = run_stream(stream);
   std::error_code ignored;
@@ -199,30 +181,7 @@ FileEstimate estimate_file(const BatchJob& job, const BatchOptions& options) {
     estimate.seconds_a_frame = run.elapsed_s / static_cast<double>(run.frames_out);
     estimate.bytes_a_frame = bytes / static_cast<double>(run.frames_out);
   }
-  if (options.stream.frames > 0 && estimate.frames) {
-    estimate.frames = std::min(*estimate.frames, options.stream.frames);
-  }
-  return estimate;
-}
-
-nlohmann::json to_json(const FileEstimate& estimate) {
-  nlohmann::json json{{"width", estimate.width},
-                      {"height", estimate.height},
-                      {"seconds_a_frame", estimate.seconds_a_frame},
-                      {"bytes_a_frame", estimate.bytes_a_frame}};
-  if (estimate.frames) json["frames"] = *estimate.frames;
-  if (estimate.media_s) json["media_s"] = *estimate.media_s;
-  return json;
-}
-
-FileEstimate estimate_from(const nlohmann::json& json) {
-  FileEstimate estimate;
-  json.at("width").get_to(estimate.width);
-  json.at("height").get_to(estimate.height);
-  json.at("seconds_a_frame").get_to(estimate.seconds_a_frame);
-  json.at("bytes_a_frame").get_to(estimate.bytes_a_frame);
-  if (json.contains("frames")) estimate.frames = json.at("frames").get<std::uint64_t>();
-  if (json.contains("media_s")) estimate.media_s = json.at("media_s").get<double>();
+  if (options.stream.frames > 0) estimate.frames = std::min(estimate.frames, options.stream.frames);
   return estimate;
 }
 

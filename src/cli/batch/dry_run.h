@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -19,16 +18,14 @@ namespace equalux::cli {
 
 /// Estimated cost of a file, from its header and, if possible, its first frames.
 struct FileEstimate {
-  std::optional<std::uint64_t> frames;
-  std::optional<double> media_s;
+  std::uint64_t frames = 0;  ///< 0 = unknown
   int width = 0;
   int height = 0;
   double seconds_a_frame = 0;  ///< 0 = could not be measured
   double bytes_a_frame = 0;    ///< bytes of the result
 };
-[[nodiscard]] nlohmann::json to_json(const FileEstimate& estimate);
-/// Parses an estimate. Throws nlohmann::json::exception.
-[[nodiscard]] FileEstimate estimate_from(const nlohmann::json& json);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileEstimate, frames, width, height, seconds_a_frame,
+                                   bytes_a_frame)
 
 /// Estimates a file. Throws Error where it cannot be read.
 [[nodiscard]] FileEstimate estimate_file(const BatchJob& job, const BatchOptions& options);

@@ -231,7 +231,7 @@ bool Job::is_finished(const nlohmann::json& entry) {
   if (!fs::exists(job_.output, ignored)) return false;
   // Hashes asked for now may not have been then.
   if (options_.stream.common.verify && !fs::exists(paths_.hashes, ignored)) return false;
-  FileResult finished = result_from(entry.at("result"));
+  FileResult finished = entry.at("result");
   if (context_.on_phase) context_.on_phase("checking");
   if (!output_is_whole(finished)) return false;
   finished.status = "skipped";
@@ -368,7 +368,7 @@ void Job::save(const std::string& status, const std::optional<SavedCheckpoint>& 
                        {"of", identity_},
                        {"status", status}};
   if (place) entry["checkpoint"] = to_json(*place);
-  if (status != "running") entry["result"] = to_json(result_);
+  if (status != "running") entry["result"] = result_;
   replace_file(paths_.entry, json_text(entry, 1) + "\n");
 }
 
@@ -417,36 +417,6 @@ FileResult process_file(const BatchJob& job, const JobContext& context) {
     failed.code = static_cast<int>(ExitCode::unavailable);
   }
   return failed;
-}
-
-nlohmann::json to_json(const FileResult& result) {
-  return {{"status", result.status},
-          {"reason", result.reason},
-          {"code", result.code},
-          {"frames_in", result.frames_in},
-          {"frames_out", result.frames_out},
-          {"resumed_at", result.resumed_at},
-          {"media_s", result.media_s},
-          {"elapsed_s", result.elapsed_s},
-          {"input_md5", result.input_md5},
-          {"held", result.held},
-          {"device_lost", result.device_lost}};
-}
-
-FileResult result_from(const nlohmann::json& json) {
-  FileResult result;
-  json.at("status").get_to(result.status);
-  json.at("reason").get_to(result.reason);
-  json.at("code").get_to(result.code);
-  json.at("frames_in").get_to(result.frames_in);
-  json.at("frames_out").get_to(result.frames_out);
-  json.at("resumed_at").get_to(result.resumed_at);
-  json.at("media_s").get_to(result.media_s);
-  json.at("elapsed_s").get_to(result.elapsed_s);
-  json.at("input_md5").get_to(result.input_md5);
-  json.at("device_lost").get_to(result.device_lost);
-  result.held = json.value("held", false);  // entries of earlier versions have none
-  return result;
 }
 
 }  // namespace equalux::cli

@@ -22,9 +22,9 @@ struct FileResult {
   bool held = false;         ///< not looked at: another process has the lock
   bool device_lost = false;  ///< failed because of its device, before the first result
 };
-[[nodiscard]] nlohmann::json to_json(const FileResult& result);
-/// Parses a result. Throws nlohmann::json::exception.
-[[nodiscard]] FileResult result_from(const nlohmann::json& json);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(FileResult, status, reason, code, frames_in,
+                                                frames_out, resumed_at, media_s, elapsed_s,
+                                                input_md5, held, device_lost)
 
 struct JobContext {
   const BatchOptions& options;

@@ -106,16 +106,16 @@ nlohmann::json filtered(const BatchOptions& options, const BatchPlan& plan, std:
     logger().warn("{}; the CPU filters {}", result.reason, job.input);
     BatchOptions on_cpu = options;
     on_cpu.stream.common.backend = Backend::cpu;
-    return to_json(process_file(job, {on_cpu, context.number, context.count, waits,
-                                      context.on_progress, context.on_phase}));
+    return process_file(
+        job, {on_cpu, context.number, context.count, waits, context.on_progress, context.on_phase});
   }
   result.device_lost = result.device_lost && !too_much_for_it;
-  return to_json(result);
+  return result;
 }
 
 nlohmann::json estimated(const BatchOptions& options, const BatchJob& job) {
   try {
-    return to_json(estimate_file(job, options));
+    return estimate_file(job, options);
   } catch (const std::exception& error) {
     return {{"reason", error.what()}};
   }

@@ -295,10 +295,11 @@ void StreamRun::follow_frames(RunOptions& to) {
 }
 
 void StreamRun::follow_recordings(RunOptions& to) {
-  if (originals_) {
-    to.keep_original = true;
-    to.on_source = [this](const StreamInfo& info) { originals_->open(info); };
-  }
+  to.keep_original = originals_ != nullptr;
+  to.on_source = [this](const StreamInfo& info) {
+    if (originals_) originals_->open(info);
+    if (options_.on_source) options_.on_source(info);
+  };
   if (recorder_) {
     to.keep_alpha = true;
     to.on_stop = [this] {

@@ -40,6 +40,8 @@ struct StreamOptions {
   /// Called behind each checkpoint, with the size of the file of hashes up to there, 0 without one.
   std::function<void(const Checkpoint&, std::uint64_t hash_bytes)> on_checkpoint;
   std::function<void(const RunProgress&)> on_progress;  ///< replaces the line on stderr
+  /// Called with the source's own stream, before the sink opens.
+  std::function<void(const StreamInfo&)> on_source;
   /// Wraps the source; null = nothing.
   std::function<std::unique_ptr<Source>(std::unique_ptr<Source>)> wrap_source;
   /// Called with each filtered frame, beside --verify.
