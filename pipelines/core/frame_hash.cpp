@@ -6,6 +6,8 @@
 #include <cstdio>
 
 #include <md5.h>
+#include "src/common/formatting.h"
+#include "src/common/size_text.h"
 
 #include "pipelines/core/frame_time.h"
 
@@ -63,8 +65,7 @@ std::string frame_hash_header(const StreamInfo& info) {
       "#tb 0: " +
       ratio_text(frame_hash_time_base(info)) + "\n";
   header += "#media_type 0: video\n#codec_id 0: rawvideo\n";
-  header += "#dimensions 0: " + std::to_string(info.desc.width) + "x" +
-            std::to_string(info.desc.height) + "\n";
+  header += "#dimensions 0: " + size_text(info.desc) + "\n";
   header += "#sar 0: " + ratio_text(info.pixel_aspect) + "\n";
   return header + "#stream#, dts,        pts, duration,     size, hash\n";
 }

@@ -24,6 +24,7 @@
 #include "pipelines/core/progress.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace equalux {
 namespace {
@@ -58,11 +59,6 @@ void make_pool(std::optional<FramePool>& pool, const ImageDesc& desc, PoolSize s
 
 // Longest time in which a window's events are not handled.
 constexpr std::chrono::milliseconds kIdlePeriod{10};
-
-std::string size_and_format(const ImageDesc& desc) {
-  return std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
-         std::string(to_string(desc.format));
-}
 
 /// Returns what `make` returns, or the text of what it throws.
 template <typename Make>
@@ -296,9 +292,7 @@ void Engine::prepare() {
     settle_transparency();
     make_pools(info_.desc, output_info_.desc);
   } catch (const std::bad_alloc&) {
-    throw Error(ExitCode::bad_input, info_.name + ": frames of " +
-                                         std::to_string(info_.desc.width) + "x" +
-                                         std::to_string(info_.desc.height) +
+    throw Error(ExitCode::bad_input, info_.name + ": frames of " + size_text(info_.desc) +
                                          " do not fit in memory; scale the input down");
   }
   if (options_.on_source) options_.on_source(info_);

@@ -11,6 +11,7 @@
 
 #include "pipelines/core/frame_time.h"
 #include "pipelines/picture/convert_rgb.h"
+#include "src/common/size_text.h"
 #include "src/format/layout.h"
 #include "src/options/option_values.h"
 
@@ -126,7 +127,7 @@ class TestSource final : public Source {
 
   StreamInfo open(const FormatPredicate& accepts) override {
     StreamInfo info;
-    info.name = "test:" + std::to_string(pattern_.width) + "x" + std::to_string(pattern_.height);
+    info.name = "test:" + size_text(pattern_.width, pattern_.height);
     info.desc.width = pattern_.width;
     info.desc.height = pattern_.height;
     info.desc.format = choose_format(accepts);

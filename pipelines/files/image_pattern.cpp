@@ -16,16 +16,13 @@
 #include "pipelines/picture/alpha_plane.h"
 #include "pipelines/picture/convert_rgb.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace equalux {
 namespace {
 
 void release_image(void* image) {
   delete static_cast<Image*>(image);
-}
-
-std::string size_of(const ImageDesc& desc) {
-  return std::to_string(desc.width) + "x" + std::to_string(desc.height);
 }
 
 /// Chooses the image's own format if the filters take it, else an RGB format that loses nothing.
@@ -134,8 +131,8 @@ class ImageSource final : public Source {
   [[nodiscard]] Image fitted(Image still, const std::string& path) const {
     const ImageDesc& desc = still.desc();
     if (desc.width != desc_.width || desc.height != desc_.height) {
-      throw Error(ExitCode::bad_input, path + ": is " + size_of(desc) + " in a sequence of " +
-                                           size_of(desc_) + " images; all must have one size");
+      throw Error(ExitCode::bad_input, path + ": is " + size_text(desc) + " in a sequence of " +
+                                           size_text(desc_) + " images; all must have one size");
     }
     if (desc.format == desc_.format) return still;
     if (traits(desc.format).depth != traits(desc_.format).depth) {

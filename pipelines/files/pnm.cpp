@@ -16,6 +16,7 @@
 #include "pipelines/files/file_names.h"
 #include "pipelines/files/partial_file.h"
 #include "pipelines/picture/convert_rgb.h"
+#include "src/common/size_text.h"
 
 namespace equalux {
 namespace {
@@ -103,7 +104,7 @@ class PnmReader {
     }
     if (desc.width < 1 || desc.height < 1 || desc.width > kMaxSide || desc.height > kMaxSide ||
         std::int64_t{desc.width} * desc.height > kMaxPixels) {
-      refuse("PNM image of " + std::to_string(desc.width) + "x" + std::to_string(desc.height) +
+      refuse("PNM image of " + size_text(desc) +
              "; sides must be 1 to 65535 and pixels 2^31 at most");
     }
   }

@@ -8,6 +8,7 @@
 
 #include <equalux/error.h>
 
+#include "src/common/size_text.h"
 #include "src/options/option_values.h"
 
 namespace equalux {
@@ -216,8 +217,7 @@ StreamInfo parse_y4m_header(std::string_view line, const std::string& name) {
     refuse(name, "YUV4MPEG2 header without a size; must hold W and H");
   }
   if (std::int64_t{info.desc.width} * info.desc.height > kMaxPixels) {
-    refuse(name, "YUV4MPEG2 frames of " + std::to_string(info.desc.width) + "x" +
-                     std::to_string(info.desc.height) + "; must be 2^31 pixels at most");
+    refuse(name, "YUV4MPEG2 frames of " + size_text(info.desc) + "; must be 2^31 pixels at most");
   }
   info.desc.matrix =
       info.desc.height > kStandardDefinitionRows ? ColorMatrix::bt709 : ColorMatrix::bt601;

@@ -6,6 +6,8 @@
 
 #include <equalux/error.h>
 
+#include "src/common/size_text.h"
+
 namespace equalux {
 namespace {
 
@@ -17,7 +19,7 @@ std::string sizes_of(const std::vector<CameraMode>& modes) {
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::string text;
   for (const auto& [width, height] : sizes)
-    text += (text.empty() ? "" : ", ") + std::to_string(width) + "x" + std::to_string(height);
+    text += (text.empty() ? "" : ", ") + size_text(width, height);
   return text;
 }
 
@@ -41,8 +43,8 @@ CameraMode choose_mode(const std::vector<CameraMode>& modes, const CameraWish& w
     if (fits(mode) && (best == nullptr || merit(mode) > merit(*best))) best = &mode;
   if (best != nullptr) return *best;
   if (!modes.empty() && !any_size)
-    throw Error(ExitCode::usage, name + ": has no frames of " + std::to_string(wish.width) + "x" +
-                                     std::to_string(wish.height) + "; it has " + sizes_of(modes));
+    throw Error(ExitCode::usage, name + ": has no frames of " + size_text(wish.width, wish.height) +
+                                     "; it has " + sizes_of(modes));
   return {.fourcc = 0, .width = wish.width, .height = wish.height, .fps = wish.fps};
 }
 
@@ -63,8 +65,9 @@ std::string explain_mode(const std::vector<CameraMode>& modes, const CameraMode&
     return std::to_string(tenths / 10) +
            (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10));
   };
-  const std::string text = fourcc_text(chosen.fourcc) + " " + std::to_string(chosen.width) + "x" +
-                           std::to_string(chosen.height) + " at up to " + rate(chosen.fps) + " fps";
+  const std::string text = fourcc_text(chosen.fourcc) + " " +
+                           size_text(chosen.width, chosen.height) + " at up to " +
+                           rate(chosen.fps) + " fps";
   const CameraMode* other = nullptr;  // the best of the other kind at that size
   const bool compressed = compression(chosen.fourcc) == 2;
   for (const CameraMode& mode : modes) {

@@ -15,6 +15,7 @@
 #include "pipelines/core/sound.h"
 #include "pipelines/picture/placeholder.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace equalux {
 namespace {
@@ -24,11 +25,6 @@ namespace {
 constexpr std::int64_t kClockJumpNs = 5'000'000'000;
 /// Least distance between frames: the tick of the coarsest container, Matroska.
 constexpr std::int64_t kLeastGapNs = 1'000'000;
-
-std::string form_of(const ImageDesc& desc) {
-  return std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
-         std::string(to_string(desc.format));
-}
 
 std::string seconds_of(Clock::duration duration) {
   const auto tenths = static_cast<long>(milliseconds(duration) / 100);
@@ -120,9 +116,10 @@ class Reopener {
     if (cancelled_) return true;
     if (thrown) std::rethrow_exception(thrown);
     if (info->desc.width != desc.width || info->desc.height != desc.height) {
-      failure_ = std::make_exception_ptr(Error(
-          ExitCode::bad_input, info->name + ": came back with frames of " + form_of(info->desc) +
-                                   " where they were " + form_of(desc) + "; start again"));
+      failure_ = std::make_exception_ptr(
+          Error(ExitCode::bad_input, info->name + ": came back with frames of " +
+                                         size_and_format(info->desc) + " where they were " +
+                                         size_and_format(desc) + "; start again"));
     } else {
       ready_ = std::move(source);
       ready_sound_ = std::move(info->sound);

@@ -13,6 +13,7 @@
 
 #include "pipelines/v4l2/v4l2_nodes.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace equalux {
 namespace {
@@ -79,11 +80,9 @@ class V4l2Device final : public CaptureDevice {
     const bool same_shape = desc_.format != PixelFormat::bgr ||
                             (frame_.cols == desc_.width && frame_.rows == desc_.height);
     if (!same_shape || bytes != tight_bytes(desc_) || !frame_.isContinuous())
-      throw Error(ExitCode::bad_input,
-                  name_ + ": changed its frames from " + std::to_string(desc_.width) + "x" +
-                      std::to_string(desc_.height) + " to " + std::to_string(frame_.cols) + "x" +
-                      std::to_string(frame_.rows) + " (" + std::to_string(bytes) +
-                      " bytes); start again");
+      throw Error(ExitCode::bad_input, name_ + ": changed its frames from " + size_text(desc_) +
+                                           " to " + size_text(frame_.cols, frame_.rows) + " (" +
+                                           std::to_string(bytes) + " bytes); start again");
     const std::uint8_t* from = frame_.data;
     for (int plane = 0; plane < traits(desc_.format).planes; ++plane) {
       const std::size_t row = row_bytes(desc_, plane);
@@ -107,10 +106,8 @@ class V4l2Device final : public CaptureDevice {
   void check_size() const {
     if (options_.width == 0 || (desc_.width == options_.width && desc_.height == options_.height))
       return;
-    throw Error(ExitCode::usage, name_ + ": gives frames of " + std::to_string(desc_.width) + "x" +
-                                     std::to_string(desc_.height) + " where " +
-                                     std::to_string(options_.width) + "x" +
-                                     std::to_string(options_.height) + " was asked for");
+    throw Error(ExitCode::usage, name_ + ": gives frames of " + size_text(desc_) + " where " +
+                                     size_text(options_.width, options_.height) + " was asked for");
   }
 
   CameraOptions options_;

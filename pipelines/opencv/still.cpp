@@ -22,6 +22,7 @@
 #include "pipelines/opencv/still_notes.h"
 #include "pipelines/opencv/whole_file.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace equalux {
 namespace {
@@ -169,8 +170,7 @@ std::string write(const std::string& path, const ConstImageView& image, const St
     throw Error(ExitCode::cannot_create,
                 path + ": " + std::string(format->name) + " holds at most " +
                     std::to_string(format->longest_side) + " pixels a side, not " +
-                    std::to_string(desc.width) + "x" + std::to_string(desc.height) +
-                    "; use .png or .tif");
+                    size_text(desc) + "; use .png or .tif");
 
   const cv::Mat matrix = to_matrix(image, matrix_type(path, desc.format));
   std::vector<std::uint8_t> bytes;

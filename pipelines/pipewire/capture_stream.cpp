@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace equalux::pipewire {
 namespace {
@@ -55,7 +56,7 @@ Clock::time_point time_of(const pw_buffer& buffer, Clock::time_point arrived) {
 }
 
 std::string text_of(const VideoFormat& format) {
-  return std::to_string(format.desc.width) + "x" + std::to_string(format.desc.height) + " " +
+  return size_text(format.desc) + " " +
          (format.jpegs ? "JPEG" : std::string(to_string(format.desc.format)));
 }
 

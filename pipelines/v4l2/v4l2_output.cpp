@@ -11,6 +11,7 @@
 
 #include "pipelines/files/partial_file.h"
 #include "src/common/decimal.h"
+#include "src/common/size_text.h"
 
 namespace equalux {
 namespace {
@@ -47,10 +48,6 @@ std::string text_of(std::uint32_t fourcc) {
     text += c > ' ' ? c : '?';
   }
   return text;
-}
-
-std::string size_of(int width, int height) {
-  return std::to_string(width) + "x" + std::to_string(height);
 }
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -144,8 +141,8 @@ V4l2Output set_v4l2_output(const V4l2Access& node, const std::string& name, cons
 
 std::string size_difference(const V4l2Output& output, const ImageDesc& desc) {
   if (output.width == desc.width && output.height == desc.height) return {};
-  return "takes " + size_of(output.width, output.height) + " " + text_of(output.fourcc) +
-         " where the frames have " + size_of(desc.width, desc.height) + ": they are scaled";
+  return "takes " + size_text(output.width, output.height) + " " + text_of(output.fourcc) +
+         " where the frames have " + size_text(desc.width, desc.height) + ": they are scaled";
 }
 
 std::string v4l2_launch(const std::string& device, const V4l2Output& output) {

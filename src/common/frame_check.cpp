@@ -4,12 +4,13 @@
 
 #include <equalux/error.h>
 
+#include "src/common/size_text.h"
+
 namespace equalux {
 namespace {
 
 std::string text_of(const ImageDesc& desc) {
-  std::string text = std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
-                     std::string(to_string(desc.format));
+  std::string text = size_and_format(desc);
   if (traits(desc.format).model == ColorModel::yuv) {
     text += " of " + std::string(to_string(desc.matrix)) + ", " +
             std::string(to_string(desc.range)) + " range";

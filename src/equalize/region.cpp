@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 
+#include "src/common/size_text.h"
 #include "src/format/pixel_values.h"
 #include "src/options/option_values.h"
 
@@ -141,10 +142,6 @@ Image read_mask(const std::string& path) {
                 "region mask " + path + " cannot be read by this build, must be a .pgm file");
   }
   return mask_reader(path);
-}
-
-std::string size_text(const ImageDesc& desc) {
-  return std::to_string(desc.width) + "x" + std::to_string(desc.height);
 }
 
 /// Adds the runs of a row for which inside(x) is false.

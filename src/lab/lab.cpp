@@ -17,6 +17,7 @@
 #include "src/cli/paths.h"
 #include "src/cli/stream/backend.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 #include "src/cpu/common/parallel.h"
 #include "src/lab/pivot.h"
 
@@ -43,11 +44,6 @@ std::string cpu_name() {
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
   return "unknown";
-}
-
-std::string size_text(const ImageDesc& desc) {
-  return std::to_string(desc.width) + "x" + std::to_string(desc.height) + " " +
-         std::string(to_string(desc.format));
 }
 
 void make_folder(const std::string& path) {
@@ -99,7 +95,7 @@ void Lab::read_image() {
   if (experiment_.sizes.empty()) {
     image_ = read_lab_image(image_name_);
     fact("image", image_name_);
-    fact("size", size_text(image_.desc()));
+    fact("size", size_and_format(image_.desc()));
     return;
   }
   if (options_.input.empty()) {

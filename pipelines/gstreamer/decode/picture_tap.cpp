@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace equalux::gst {
 
@@ -29,10 +30,6 @@ std::string seconds_text(std::chrono::milliseconds limit) {
   std::string text = std::to_string(tenths / 10);
   if (tenths % 10 != 0) text.append(".").append(std::to_string(tenths % 10));
   return text.append(" s");
-}
-
-std::string size_text(int width, int height) {
-  return std::to_string(width) + "x" + std::to_string(height);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace equalux::gst {
 
@@ -158,7 +159,7 @@ bool takes(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc& desc
 }
 
 void check_size(const EncoderSpec& spec, GstVideoFormat format, const ImageDesc& desc) {
-  const std::string size = std::to_string(desc.width) + "x" + std::to_string(desc.height);
+  const std::string size = size_text(desc);
   const std::string name(spec.name);
   if (std::min(desc.width, desc.height) < spec.smallest_side) {
     throw Error(ExitCode::usage, "--encoder " + name + " takes sides of at least " +
@@ -275,7 +276,7 @@ GstVideoFormat choose_streamed_format(const EncoderSpec& spec, const StreamInfo&
           ? from
           : *std::find_if(spec.formats.begin(), spec.formats.end(), is_plain);
   const ImageDesc& desc = info.desc;
-  const std::string size = std::to_string(desc.width) + "x" + std::to_string(desc.height);
+  const std::string size = size_text(desc);
   const bool odd = desc.width % 2 != 0 || desc.height % 2 != 0;
   if (odd || std::min(desc.width, desc.height) < spec.smallest_side) {
     throw Error(ExitCode::usage, "--encoder " + std::string(spec.name) +

@@ -16,6 +16,7 @@
 #include "src/cli/signals.h"
 #include "src/cli/stream/progress_line.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 
 namespace fs = std::filesystem;
 
@@ -96,12 +97,8 @@ void print_row(const BatchJob& job, const std::string& action, const FileEstimat
   std::string frames;
   std::string size;
   if (file != nullptr) {
-    const std::string frames = file->frames ? std::to_string(*file->frames) : "?";
-    const std::string size = std::to_string(file->width) + "x" + std::to_string(file->height);
-    std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", action.c_str(), frames.c_str(),
-                  size.c_str());
-  } else {
-    std::snprintf(row.data(), row.size(), "%-14s %10s %11s  ", action.c_str(), "", "");
+    frames = file->frames > 0 ? std::to_string(file->frames) : "?";
+    size = size_text(file->width, file->height);
   }
   std::printf("%-14s %10s %11s  %s -> %s%s%s\n", action.c_str(), frames.c_str(), size.c_str(),
               printable(job.input).c_str(), printable(job.output).c_str(),

@@ -15,6 +15,7 @@
 #include "src/cli/stream/io_factory.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
 #include "pipelines/v4l2/v4l2_controls.h"
@@ -90,8 +91,7 @@ std::string mode_lines(const Json& modes) {
   std::map<std::string, std::string> by_format;
   for (const Json& mode : modes) {
     std::string& line = by_format[text_of(mode["format"])];
-    line += (line.empty() ? "" : ", ") + std::to_string(mode["width"].get<int>()) + "x" +
-            std::to_string(mode["height"].get<int>()) + " " +
+    line += (line.empty() ? "" : ", ") + size_text(mode["width"], mode["height"]) + " " +
             std::to_string(static_cast<int>(mode["fps"].get<double>() + 0.5));
   }
   std::string text;

@@ -11,6 +11,7 @@
 #include <equalux/error.h>
 #include <unistd.h>
 
+#include "src/common/size_text.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/camera.h"
 #include "pipelines/opencv/display/window_display.h"
@@ -104,7 +105,7 @@ Finding check_loopback_node(const KernelFolders& folders, int number, bool exclu
       std::sscanf(format.c_str() + colon + 1, "%dx%d", &width, &height) == 2 &&
       (width % 2 != 0 || height % 2 != 0)) {
     finding.health = Health::fault;
-    finding.found += ", set to frames of " + std::to_string(width) + "x" + std::to_string(height);
+    finding.found += ", set to frames of " + size_text(width, height);
     finding.advice = "readers refuse odd sizes; give it frames of even width and height (--size)";
     return finding;
   }
@@ -245,9 +246,7 @@ std::vector<Finding> check_display() {
   try {
     const auto display = open_display();
     return {{"display", Health::good,
-             display->name() + ", " + std::to_string(display->width()) + "x" +
-                 std::to_string(display->height()),
-             ""}};
+             display->name() + ", " + size_text(display->width(), display->height()), ""}};
   } catch (const Error& error) {
     return {{"display", Health::fault, error.what(),
              "log in to the desktop, or unset DISPLAY and WAYLAND_DISPLAY"}};

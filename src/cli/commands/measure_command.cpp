@@ -22,6 +22,8 @@
 #include "src/cli/stream/progress_line.h"
 #include "src/cli/stream/run_stream.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
+#include "src/options/option_values.h"
 #include "src/plot/gnuplot.h"
 
 /// `equalux measure`: measures quality and stability of a clip, or of a result beside its original.
@@ -79,13 +81,13 @@ void check(const MeasureOptions& options) {
 }
 
 std::string size_of(const ClipReader& clip) {
-  return std::to_string(clip.info().desc.width) + "x" + std::to_string(clip.info().desc.height);
+  return size_text(clip.info().desc);
 }
 
 void refuse_other_size(const ClipReader& a, const ClipReader& b) {
   if (size_of(a) == size_of(b)) return;
-  throw Error(ExitCode::usage, "B " + b.input() + " is " + size_of(b) + " and A " + a.input() +
-                                   " is " + size_of(a) + ", must be the same size");
+  throw_usage("B " + b.input() + " is " + size_of(b) + " and A " + a.input() + " is " + size_of(a) +
+              ", must be the same size");
 }
 
 /// Thread that cancels both readers on a signal, so that no read waits for its input.

@@ -9,6 +9,7 @@
 
 #include "src/common/json_text.h"
 #include "src/common/log.h"
+#include "src/common/size_text.h"
 #include "src/plot/markdown.h"
 #include "src/quality/figures_json.h"
 
@@ -51,10 +52,9 @@ std::string cuts_text(const std::vector<quality::Cut>& cuts) {
 
 std::string heading(const MeasuredClip& clip) {
   const ClipFigures& figures = clip.figures;
-  std::string text = "A: " + printable(clip.a) +
-                     (clip.b.empty() ? "" : "; B: " + printable(clip.b)) + "; " +
-                     counted(figures.frames.size(), "frame") + " of " + std::to_string(clip.width) +
-                     "x" + std::to_string(clip.height);
+  std::string text =
+      "A: " + printable(clip.a) + (clip.b.empty() ? "" : "; B: " + printable(clip.b)) + "; " +
+      counted(figures.frames.size(), "frame") + " of " + size_text(clip.width, clip.height);
   if (figures.still_share) {
     text +=
         ", " + number(100 * *figures.still_share, 0) + " % of A static, " + cuts_text(figures.cuts);
