@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cinttypes>
-#include <cstdio>
 
 #include <md5.h>
-#include "src/common/formatting.h"
-#include "src/common/size_text.h"
 
 #include "pipelines/core/frame_time.h"
+#include "src/common/formatting.h"
+#include "src/common/size_text.h"
 
 namespace equalux {
 namespace {
@@ -78,10 +76,8 @@ std::string frame_hash_line(const Frame& frame, Rational time_base) {
   const std::int64_t duration = std::max<std::int64_t>(end - pts, per_frame ? 1 : 0);
   std::size_t bytes = tight_bytes(frame.image.desc);
   if (frame.has_alpha_plane()) bytes += tight_bytes(frame.alpha.desc);
-  std::array<char, 128> text{};
-  std::snprintf(text.data(), text.size(), "0, %10" PRId64 ", %10" PRId64 ", %8" PRId64 ", %8zu, ",
-                pts, pts, duration, bytes);
-  return text.data() + frame_md5(frame) + "\n";
+  return fmt::format("0, {:10}, {:10}, {:8}, {:8}, {}\n", pts, pts, duration, bytes,
+                     frame_md5(frame));
 }
 
 FrameHashWriter::FrameHashWriter(const std::string& path, const StreamInfo& info, bool resumed)

@@ -1,10 +1,11 @@
 #include "pipelines/live/live_monitor.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "src/common/formatting.h"
 
 namespace equalux {
 namespace {
@@ -17,10 +18,8 @@ constexpr auto kPicturePeriod = 1000ms / 15;
 
 void append_metric(std::string& text, const char* name, const char* type, const char* help,
                    double value) {
-  char line[400];
-  std::snprintf(line, sizeof line, "# HELP equalux_%s %s\n# TYPE equalux_%s %s\nequalux_%s %.10g\n",
-                name, help, name, type, name, value);
-  text += line;
+  text += fmt::format("# HELP equalux_{0} {1}\n# TYPE equalux_{0} {2}\nequalux_{0} {3:.10g}\n",
+                      name, help, type, value);
 }
 
 }  // namespace
@@ -221,10 +220,8 @@ std::string LiveMonitor::metrics() const {
   text += "# HELP equalux_stage_seconds Mean time of a filter's stage, over the last second.\n";
   text += "# TYPE equalux_stage_seconds gauge\n";
   for (const auto& [stage, ms] : all["stages"].items()) {
-    char line[200];
-    std::snprintf(line, sizeof line, "equalux_stage_seconds{stage=\"%s\"} %.10g\n", stage.c_str(),
-                  ms.get<double>() / 1000);
-    text += line;
+    text += fmt::format("equalux_stage_seconds{{stage=\"{}\"}} {:.10g}\n", stage,
+                        ms.get<double>() / 1000);
   }
   return text;
 }

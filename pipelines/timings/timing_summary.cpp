@@ -1,13 +1,12 @@
 #include "pipelines/timings/timing_summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include <nlohmann/json.hpp>
 
+#include "src/common/formatting.h"
 #include "src/common/log.h"
 
 namespace equalux {
@@ -35,13 +34,6 @@ Percentiles percentiles_of(const TimeSeries& series) {
 
 nlohmann::ordered_json to_json(const Percentiles& values) {
   return {{"median", values.median}, {"p95", values.p95}, {"p99", values.p99}};
-}
-
-template <typename... Values>
-std::string line_text(const char* pattern, Values... values) {
-  std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(), pattern, values...);
-  return text.data();
 }
 
 }  // namespace
@@ -111,34 +103,29 @@ std::vector<Percentiles> TimingSummary::percentiles() const {
 
 std::string TimingSummary::table(const RunResult& result) const {
   const std::vector<Percentiles> rows = percentiles();
-  std::size_t widest = 8;
+  std::size_t width = 8;
   for (const Percentiles& row : rows)
-    widest = std::max(widest, row.name.size());
-  const int width = static_cast<int>(widest);
+    width = std::max(width, row.name.size());
   std::string text;
   if (!rows.empty()) {
-    text += line_text("%-*s %10s %10s %10s\n", width, "ms/frame", "median", "95th", "99th");
+    text +=
+        fmt::format("{:<{}} {:>10} {:>10} {:>10}\n", "ms/frame", width, "median", "95th", "99th");
   }
   for (const Percentiles& row : rows) {
-    text += line_text("%-*s %10.3f %10.3f %10.3f\n", width, row.name.c_str(), row.median, row.p95,
-                      row.p99);
+    text += fmt::format("{:<{}} {:10.3f} {:10.3f} {:10.3f}\n", row.name, width, row.median, row.p95,
+                        row.p99);
   }
-  text += line_text("frames: %llu in, %llu out, %llu dropped",
-                    static_cast<unsigned long long>(result.frames_in),
-                    static_cast<unsigned long long>(result.frames_out),
-                    static_cast<unsigned long long>(result.dropped));
-  if (result.in_flight > 0) {
-    text += line_text(", %llu in flight", static_cast<unsigned long long>(result.in_flight));
-  }
+  text += fmt::format("frames: {} in, {} out, {} dropped", result.frames_in, result.frames_out,
+                      result.dropped);
+  if (result.in_flight > 0) text += fmt::format(", {} in flight", result.in_flight);
   if (result.live) {
-    text += line_text(", %llu late; %llu reconnected, %llu placeholders",
-                      static_cast<unsigned long long>(result.late),
-                      static_cast<unsigned long long>(result.reconnects),
-                      static_cast<unsigned long long>(result.placeholders));
+    text += fmt::format(", {} late; {} reconnected, {} placeholders", result.late,
+                        result.reconnects, result.placeholders);
   }
-  text += "\n";
-  text += line_text("%.2f s, %.1f fps", result.elapsed_s, throughput_fps(result));
-  if (result.media_s > 0) text += line_text(", %.2f times real time", real_time_factor(result));
+  text += fmt::format("\n{:.2f} s, {:.1f} fps", result.elapsed_s, throughput_fps(result));
+  if (result.media_s > 0) {
+    text += fmt::format(", {:.2f} times real time", real_time_factor(result));
+  }
   return text + "\n";
 }
 
@@ -183,20 +170,16 @@ void LatencyReport::add(const Frame& frame) {
 
 std::string LatencyReport::text(const RunResult& result) const {
   if (whole_.ms.empty()) return "latency: no frame was measured\n";
-  std::string text = line_text("%-18s %9s %9s %9s %9s %9s\n", "latency, ms", "least", "median",
-                               "95th", "99th", "most");
+  std::string text = fmt::format("{:<18} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "latency, ms", "least",
+                                 "median", "95th", "99th", "most");
   for (const TimeSeries* part : {&waiting_, &filtering_, &output_, &whole_}) {
     const std::vector<float> values = sorted_values(part->ms);
-    text += line_text("%-18s %9.3f %9.3f %9.3f %9.3f %9.3f\n", part->name.c_str(),
-                      static_cast<double>(values.front()), nearest_rank(values, 0.5),
-                      nearest_rank(values, 0.95), nearest_rank(values, 0.99),
-                      static_cast<double>(values.back()));
+    text += fmt::format("{:<18} {:9.3f} {:9.3f} {:9.3f} {:9.3f} {:9.3f}\n", part->name,
+                        values.front(), nearest_rank(values, 0.5), nearest_rank(values, 0.95),
+                        nearest_rank(values, 0.99), values.back());
   }
   text += "of " + counted(whole_.ms.size(), "frame");
-  if (result.live) {
-    text += line_text("; %llu dropped, %llu late", static_cast<unsigned long long>(result.dropped),
-                      static_cast<unsigned long long>(result.late));
-  }
+  if (result.live) text += fmt::format("; {} dropped, {} late", result.dropped, result.late);
   return text + "\n";
 }
 

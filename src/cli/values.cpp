@@ -1,7 +1,6 @@
 #include "src/cli/values.h"
 
-#include <cstdio>
-
+#include "src/common/formatting.h"
 #include "src/options/option_values.h"
 
 namespace equalux::cli {
@@ -10,12 +9,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& option, const std::string& text,
                          const std::string& right) {
   throw_usage("--" + option + " is '" + text + "', must be " + right);
-}
-
-std::string short_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
 }
 
 }  // namespace
@@ -34,7 +27,7 @@ double read_number(const std::string& option, const std::string& text, double le
   const auto value = number_from<double>(text);
   // The negated comparison refuses NaN, too.
   if (!value || !(*value >= least && *value <= most)) {
-    refuse(option, text, "a number from " + short_text(least) + " to " + short_text(most));
+    refuse(option, text, fmt::format("a number from {:g} to {:g}", least, most));
   }
   return *value;
 }

@@ -1,9 +1,8 @@
 #include "src/plot/markdown.h"
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 
+#include "src/common/formatting.h"
 #include "src/options/option_values.h"
 
 namespace equalux::plot {
@@ -32,9 +31,8 @@ std::string line_of(const std::vector<std::string>& cells) {
 std::string readable(const std::string& text) {
   const auto value = number_from<double>(text);
   if (!value || text.find('.') == std::string::npos) return text;
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%.*g", kDigits, *value);
-  return std::abs(*value) < 9999.5 ? digits.data() : std::to_string(std::llround(*value));
+  return std::abs(*value) < 9999.5 ? fmt::format("{:.{}g}", *value, kDigits)
+                                   : std::to_string(std::llround(*value));
 }
 
 std::string markdown_table(const std::vector<std::string>& columns,

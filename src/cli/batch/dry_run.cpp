@@ -1,7 +1,6 @@
 #include "src/cli/batch/dry_run.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -15,6 +14,7 @@
 #include "src/cli/paths.h"
 #include "src/cli/signals.h"
 #include "src/cli/stream/progress_line.h"
+#include "src/common/formatting.h"
 #include "src/common/log.h"
 #include "src/common/size_text.h"
 
@@ -70,11 +70,8 @@ std::string action_for(const BatchJob& job, const nlohmann::json& entry) {
 }
 
 std::string amount_text(double bytes) {
-  std::array<char, 32> text{};
-  const bool large = bytes >= 1e9;
-  std::snprintf(text.data(), text.size(), large ? "%.2f GB" : "%.1f MB",
-                bytes / (large ? 1e9 : 1e6));
-  return text.data();
+  return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9)
+                      : fmt::format("{:.1f} MB", bytes / 1e6);
 }
 
 struct Sum {

@@ -1,12 +1,11 @@
 #include "src/cli/batch/report.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include <equalux/filter.h>
 
 #include "src/cli/signals.h"
+#include "src/common/formatting.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 #include "src/common/utf8.h"
@@ -55,11 +54,10 @@ std::string batch_table(const std::vector<Outcome>& outcomes) {
   std::string text = padded("file") + "  status    frames   time s      fps  reason\n";
   for (const Outcome& outcome : outcomes) {
     const FileResult result = result_of(outcome);
-    std::array<char, 96> row{};
-    std::snprintf(row.data(), row.size(), "  %-7s %8llu %8.2f %8.1f  ", result.status.c_str(),
-                  static_cast<unsigned long long>(result.frames_out), result.elapsed_s,
-                  fps_of(result));
-    text += padded(printable(outcome.job.input)) + row.data() + printable(result.reason);
+    text += padded(printable(outcome.job.input)) +
+            fmt::format("  {:<7} {:>8} {:>8.2f} {:>8.1f}  ", result.status, result.frames_out,
+                        result.elapsed_s, fps_of(result)) +
+            printable(result.reason);
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n";
   }

@@ -1,12 +1,12 @@
 #include "src/cli/commands/measure_report.h"
 
-#include <cstdio>
 #include <functional>
 #include <optional>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "src/common/formatting.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 #include "src/common/size_text.h"
@@ -26,10 +26,7 @@ using quality::StreamFigures;
 using Json = nlohmann::ordered_json;
 
 std::string number(const std::optional<double>& value, int digits) {
-  if (!value) return "-";
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, *value);
-  return text;
+  return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
 /// Returns such as "0, 3", a number for each cut; "-" where a shot is too short to tell.

@@ -16,6 +16,7 @@
 
 #include "src/cli/commands.h"
 #include "src/cli/settings.h"
+#include "src/common/formatting.h"
 #include "src/common/log.h"
 
 namespace equalux::cli {
@@ -32,11 +33,8 @@ std::string made_token() {
                     ", must be given");
   }
   std::string token;
-  for (const unsigned char byte : bytes) {
-    constexpr const char* kDigits = "0123456789abcdef";
-    token += kDigits[byte >> 4U];
-    token += kDigits[byte & 15U];
-  }
+  for (const unsigned char byte : bytes)
+    token += fmt::format("{:02x}", byte);
   return token;
 }
 
