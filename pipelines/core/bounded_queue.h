@@ -45,19 +45,13 @@ class BoundedQueue {
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return count_ > 0 || closed_; });
-    if (count_ == 0) return std::nullopt;
-    std::optional<T> value = take();
-    room_.notify_one();
-    return value;
+    return take();
   }
 
   /// Returns a value if one is there now.
   std::optional<T> try_pop() {
     std::unique_lock lock(mutex_);
-    if (count_ == 0) return std::nullopt;
-    std::optional<T> value = take();
-    room_.notify_one();
-    return value;
+    return take();
   }
 
   /// Pops as pop() does, but waits until `deadline` at most.
@@ -65,10 +59,7 @@ class BoundedQueue {
   std::optional<T> pop_until(TimePoint deadline) {
     std::unique_lock lock(mutex_);
     filled_.wait_until(lock, deadline, [&] { return count_ > 0 || closed_; });
-    if (count_ == 0) return std::nullopt;
-    std::optional<T> value = take();
-    room_.notify_one();
-    return value;
+    return take();
   }
 
   void close() {
@@ -94,11 +85,14 @@ class BoundedQueue {
     ring_[(head_ + count_) % ring_.size()] = std::move(value);
     ++count_;
   }
+  /// Returns the oldest value; empty where there is none.
   std::optional<T> take() {
+    if (count_ == 0) return std::nullopt;
     std::optional<T> value(std::move(ring_[head_]));
     ring_[head_] = T{};
     head_ = (head_ + 1) % ring_.size();
     --count_;
+    room_.notify_one();
     return value;
   }
 
