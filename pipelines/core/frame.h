@@ -52,15 +52,8 @@ struct ReturnFrame {
 /// A frame from a pool; its destructor returns it.
 using FramePtr = std::unique_ptr<Frame, ReturnFrame>;
 
-/// One frame. Owned by one stage of the pipeline at a time, so it needs no lock.
-struct Frame {
-  ConstImageView image;    ///< input of the next stage: `pixels`, or memory that `lease` keeps
-  ImageView target;        ///< output of a processor: memory as for `image`
-  bool on_device = false;  ///< `image` is in the memory of Processor::frame_device()
-  /// Transparency beside a YCbCr `image`, in the format of alpha_desc(): `alpha_pixels`, or memory
-  /// that `lease` keeps; no memory where there is none. On the host; filters do not see it.
-  ConstImageView alpha;
-
+/// Place of a frame in its stream, and what it stands for. A result has those of its frame.
+struct FramePlace {
   std::uint64_t index = 0;       ///< number in its stream, from 0; dropped frames count
   std::int64_t pts_ns = 0;       ///< presentation timestamp
   std::int64_t duration_ns = 0;  ///< 0 = unknown
@@ -70,11 +63,22 @@ struct Frame {
   bool placeholder = false;
   /// True where the frame passes unchanged, if the filters keep size and format.
   bool unfiltered = false;
+  Clock::time_point captured;  ///< when the source received it
+};
+
+/// One frame. Owned by one stage of the pipeline at a time, so it needs no lock.
+struct Frame : FramePlace {
+  ConstImageView image;    ///< input of the next stage: `pixels`, or memory that `lease` keeps
+  ImageView target;        ///< output of a processor: memory as for `image`
+  bool on_device = false;  ///< `image` is in the memory of Processor::frame_device()
+  /// Transparency beside a YCbCr `image`, in the format of alpha_desc(): `alpha_pixels`, or memory
+  /// that `lease` keeps; no memory where there is none. On the host; filters do not see it.
+  ConstImageView alpha;
+
   /// True for a frame that only marks a place in time: nobody wanted to see it, so its pixels are
   /// undefined.
   bool unseen = false;
 
-  Clock::time_point captured;  ///< when the source received it
   FrameTimings timings;
 
   /// Result of Processor::save() after this frame, if a checkpoint follows it.
@@ -93,6 +97,7 @@ struct Frame {
 
   FramePool* pool = nullptr;
 
+  [[nodiscard]] FramePlace& place() { return *this; }
   [[nodiscard]] bool has_alpha_plane() const { return alpha.data[0] != nullptr; }
 };
 

@@ -26,15 +26,8 @@ void clear(Frame& frame, const ImageDesc& desc) {
   frame.image = frame.target;
   frame.on_device = false;
   frame.alpha = ConstImageView{};
-  frame.index = 0;
-  frame.pts_ns = 0;
-  frame.duration_ns = 0;
-  frame.discontinuity = false;
-  frame.field_order = FieldOrder::progressive;
-  frame.placeholder = false;
-  frame.unfiltered = false;
+  frame.place() = {};
   frame.unseen = false;
-  frame.captured = {};
   frame.timings.clear();
   frame.state.reset();
 }

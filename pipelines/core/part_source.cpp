@@ -111,9 +111,7 @@ void PartSource::hand_over(Frame& frame) {
   } else {
     copy_image(first_->image, frame.pixels.view());
   }
-  frame.pts_ns = first_->pts_ns;
-  frame.duration_ns = first_->duration_ns;
-  frame.field_order = first_->field_order;
+  frame.place() = *first_;
   first_.reset();
 }
 

@@ -66,14 +66,7 @@ class CpuProcessor final : public Processor {
 }  // namespace
 
 void inherit_place(Frame& out, const Frame& in) {
-  out.index = in.index;
-  out.pts_ns = in.pts_ns;
-  out.duration_ns = in.duration_ns;
-  out.discontinuity = in.discontinuity;
-  out.field_order = in.field_order;
-  out.placeholder = in.placeholder;
-  out.unfiltered = in.unfiltered;
-  out.captured = in.captured;
+  out.place() = in;
   out.timings = in.timings;  // Copies elements, so that the vector keeps its memory.
 }
 

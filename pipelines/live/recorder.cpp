@@ -117,12 +117,7 @@ void Recorder::add(const Frame& frame) {
   }
   copy_image(frame.image, copy->pixels.view());
   copy_alpha(frame, *copy);
-  copy->index = frame.index;
-  copy->pts_ns = frame.pts_ns;
-  copy->duration_ns = frame.duration_ns;
-  copy->discontinuity = frame.discontinuity;
-  copy->field_order = frame.field_order;
-  copy->placeholder = frame.placeholder;
+  copy->place() = frame;
   push(std::move(copy));
 }
 

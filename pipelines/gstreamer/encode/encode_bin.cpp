@@ -154,9 +154,7 @@ void EncodeBin::push_alpha(const Frame& frame) {
     take_alpha(frame.image, alpha_plane_.view());
     plane.image = std::as_const(alpha_plane_).view();
   }
-  plane.pts_ns = frame.pts_ns;
-  plane.duration_ns = frame.duration_ns;
-  plane.field_order = frame.field_order;
+  plane.place() = frame;
   alpha_->push(plane);
 }
 

@@ -48,9 +48,7 @@ void LiveEncoder::offer(const Frame& frame) {
     if (!wanted_ || stop_) return;
     if (std::exchange(is_waiting_, true)) ++counts_.dropped;
     copy_image(frame.image, waiting_pixels_.view());
-    waiting_.pts_ns = frame.pts_ns;
-    waiting_.duration_ns = frame.duration_ns;
-    waiting_.field_order = frame.field_order;
+    waiting_ = frame;
   }
   changed_.notify_all();
 }
@@ -84,9 +82,7 @@ bool LiveEncoder::next() {
   if (stop_) return false;
   is_waiting_ = false;
   std::swap(waiting_pixels_, now_pixels_);
-  now_.pts_ns = waiting_.pts_ns;
-  now_.duration_ns = waiting_.duration_ns;
-  now_.field_order = waiting_.field_order;
+  now_.place() = waiting_;
   now_.image = std::as_const(now_pixels_).view();
   if (std::exchange(keyframe_, false)) bin_.force_keyframe();
   return true;

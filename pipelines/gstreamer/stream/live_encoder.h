@@ -61,7 +61,7 @@ class LiveEncoder {
   bool stop_ = false;
   bool is_waiting_ = false;  // waiting_ has a frame
   bool keyframe_ = false;
-  Frame waiting_;
+  FramePlace waiting_;
   Image waiting_pixels_;
   StreamCounts counts_;
   std::exception_ptr failure_;
