@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "pipelines/files/descriptor_io.h"
 #include "src/common/log.h"
 
 namespace equalux {
@@ -52,10 +53,8 @@ void clear_the_way(const std::string& path, const sockaddr_un& address) {
     throw Error(ExitCode::usage,
                 "--control " + path + " exists and is no socket, must be a new path");
   }
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool alive = connect_or_bind(false, fd, address) == 0;
-  ::close(fd);
-  if (alive) {
+  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connect_or_bind(false, socket.get(), address) == 0) {
     throw Error(ExitCode::cannot_create,
                 "--control " + path + ": another program listens there, must be another path");
   }
@@ -68,13 +67,14 @@ class Listener final : public ControlSocket {
     const sockaddr_un address = address_of(path_);
     callers_.reserve(kMostCallers);
     clear_the_way(path_, address);
-    fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    socket_ = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    const int fd = socket_.get();
     // Restricts the mode before bind(), which takes the file's mode from the socket's. A chmod() of
     // the path would come too late, and a umask would affect files that other threads create
     // meanwhile.
-    const bool bound = fd_ >= 0 && ::fchmod(fd_, S_IRUSR | S_IWUSR) == 0 &&
-                       connect_or_bind(true, fd_, address) == 0;
-    if (!bound || ::listen(fd_, kMostCallers) != 0 || ::pipe2(wake_.data(), O_CLOEXEC) != 0) {
+    const bool bound =
+        fd >= 0 && ::fchmod(fd, S_IRUSR | S_IWUSR) == 0 && connect_or_bind(true, fd, address) == 0;
+    if (!bound || ::listen(fd, kMostCallers) != 0 || end_.descriptor() < 0) {
       give_up(reason(), bound);
     }
     try {
@@ -84,12 +84,8 @@ class Listener final : public ControlSocket {
     }
   }
   ~Listener() override {
-    ::close(wake_[1]);
+    end_.set();
     thread_.join();
-    for (const Caller& caller : callers_)
-      ::close(caller.fd);
-    ::close(wake_[0]);
-    ::close(fd_);
     ::unlink(path_.c_str());
   }
   Listener(const Listener&) = delete;
@@ -97,14 +93,12 @@ class Listener final : public ControlSocket {
 
  private:
   struct Caller {
-    int fd;
-    std::string unread;  // an incomplete line
+    Descriptor socket;
+    std::string unread{};  // an incomplete line
   };
 
   [[noreturn]] void give_up(const std::string& why, bool bound) const {
     if (bound) ::unlink(path_.c_str());
-    for (const int fd : {fd_, wake_[0], wake_[1]})
-      if (fd >= 0) ::close(fd);
     throw Error(ExitCode::cannot_create, "--control " + path_ + " cannot be made: " + why);
   }
 
@@ -117,8 +111,6 @@ class Listener final : public ControlSocket {
       } catch (const std::exception& error) {
         logger().warn("--control {}: {}, going on without its callers", path_, error.what());
       }
-      for (const Caller& caller : callers_)
-        if (caller.fd >= 0) ::close(caller.fd);
       callers_.clear();
     }
   }
@@ -127,25 +119,21 @@ class Listener final : public ControlSocket {
   void take_turns() {
     std::vector<pollfd> fds;
     for (;;) {
-      fds.assign({{.fd = wake_[0], .events = 0, .revents = 0},
-                  {.fd = fd_, .events = POLLIN, .revents = 0}});
+      fds.assign({{.fd = end_.descriptor(), .events = POLLIN, .revents = 0},
+                  {.fd = socket_.get(), .events = POLLIN, .revents = 0}});
       if (callers_.size() == kMostCallers) fds[1].fd = -1;  // Further callers wait.
       for (const Caller& caller : callers_)
-        fds.push_back({.fd = caller.fd, .events = POLLIN, .revents = 0});
+        fds.push_back({.fd = caller.socket.get(), .events = POLLIN, .revents = 0});
       if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) return;
-      if (fds[0].revents != 0) return;  // The other end of the pipe is closed.
+      if (end_.is_set()) return;
       for (std::size_t i = 2; i < fds.size(); ++i) {
-        if (fds[i].revents == 0) continue;
         Caller& caller = callers_[i - 2];
-        if (!listen_to(caller)) {
-          ::close(caller.fd);
-          caller.fd = -1;
-        }
+        if (fds[i].revents != 0 && !listen_to(caller)) caller.socket.close();
       }
-      std::erase_if(callers_, [](const Caller& caller) { return caller.fd < 0; });
+      std::erase_if(callers_, [](const Caller& caller) { return caller.socket.get() < 0; });
       if ((fds[1].revents & POLLIN) != 0) {
-        const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0) callers_.push_back({fd, {}});
+        Descriptor caller(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (caller.get() >= 0) callers_.push_back({std::move(caller)});
       }
     }
   }
@@ -153,21 +141,22 @@ class Listener final : public ControlSocket {
   /// Reads from a caller and answers; returns false once it is gone.
   bool listen_to(Caller& caller) {
     std::array<char, 1024> bytes{};
-    const ssize_t count = ::recv(caller.fd, bytes.data(), bytes.size(), 0);
+    const ssize_t count = ::recv(caller.socket.get(), bytes.data(), bytes.size(), 0);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     if (count == 0) {  // The last line may lack its newline.
-      if (!caller.unread.empty()) send_all(caller.fd, api_.handle(caller.unread).json + "\n");
+      if (!caller.unread.empty())
+        send_all(caller.socket.get(), api_.handle(caller.unread).json + "\n");
       return false;
     }
     caller.unread.append(bytes.data(), static_cast<std::size_t>(count));
     for (std::size_t end = 0; (end = caller.unread.find('\n')) != std::string::npos;) {
       const std::string line = caller.unread.substr(0, end);
       caller.unread.erase(0, end + 1);
-      if (!send_all(caller.fd, api_.handle(line).json + "\n")) return false;
+      if (!send_all(caller.socket.get(), api_.handle(line).json + "\n")) return false;
     }
     if (caller.unread.size() <= kLongestRequest) return true;
-    send_all(caller.fd, api_.handle(caller.unread).json + "\n");  // the answer says that it is too
-                                                                  // long
+    // The answer says that it is too long.
+    send_all(caller.socket.get(), api_.handle(caller.unread).json + "\n");
     return false;
   }
 
@@ -181,16 +170,16 @@ class Listener final : public ControlSocket {
       }
       if (errno != EAGAIN && errno != EINTR) return false;
       std::array<pollfd, 2> fds{{{.fd = fd, .events = POLLOUT, .revents = 0},
-                                 {.fd = wake_[0], .events = 0, .revents = 0}}};
-      if (::poll(fds.data(), fds.size(), kAnswerMs) <= 0 || fds[1].revents != 0) return false;
+                                 {.fd = end_.descriptor(), .events = POLLIN, .revents = 0}}};
+      if (::poll(fds.data(), fds.size(), kAnswerMs) <= 0 || end_.is_set()) return false;
     }
     return true;
   }
 
   std::string path_;
   ControlApi& api_;
-  int fd_ = -1;
-  std::array<int, 2> wake_{-1, -1};
+  Descriptor socket_;
+  Wakeup end_;
   std::vector<Caller> callers_;
   std::thread thread_;
 };

@@ -27,6 +27,7 @@
 #include "pipelines/control/page_html.h"
 #include "pipelines/control/page_requests.h"
 #include "pipelines/control/serve_address.h"
+#include "pipelines/files/descriptor_io.h"
 #include "pipelines/opencv/display/live_picture.h"
 #include "src/common/log.h"
 
@@ -216,7 +217,8 @@ struct Incoming {
 /// Asks the system why an address cannot be listened on. The errno that MHD leaves is, in newer
 /// versions, that of a socket which it has closed by then.
 int why_not_listening(const ServeAddress& address, int otherwise) {
-  const int probe = ::socket(address.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const Descriptor socket(::socket(address.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int probe = socket.get();
   if (probe < 0) return errno;
   const int on = 1;
   ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -226,9 +228,7 @@ int why_not_listening(const ServeAddress& address, int otherwise) {
   const bool listens =
       ::bind(probe, reinterpret_cast<const sockaddr*>(&address.socket), address.length) == 0 &&
       ::listen(probe, 1) == 0;
-  const int reason = listens ? otherwise : errno;
-  ::close(probe);
-  return reason;
+  return listens ? otherwise : errno;
 }
 
 PictureForms forms() {
@@ -258,9 +258,8 @@ class Server final : public PageServer {
   ~Server() override {
     monitor_.watch_pictures(nullptr);
     stop_ = true;
-    ::eventfd_write(wake_, 1);
+    ::eventfd_write(wake_.get(), 1);
     thread_.join();
-    ::close(wake_);
   }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -292,14 +291,13 @@ class Server final : public PageServer {
     }
     const MHD_DaemonInfo* info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
     url_ = "http://" + address.host + ":" + std::to_string(info == nullptr ? 0 : info->port) + "/";
-    wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     try {
-      if (wake_ < 0) throw std::system_error(errno, std::generic_category());
-      monitor_.watch_pictures([wake = wake_] { ::eventfd_write(wake, 1); });
+      wake_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+      if (wake_.get() < 0) throw std::system_error(errno, std::generic_category());
+      monitor_.watch_pictures([wake = wake_.get()] { ::eventfd_write(wake, 1); });
       thread_ = std::thread([this] { serve(); });
     } catch (const std::system_error& error) {
       monitor_.watch_pictures(nullptr);
-      if (wake_ >= 0) ::close(wake_);
       MHD_stop_daemon(daemon_);
       throw Error(ExitCode::cannot_create,
                   "--serve " + text + " cannot start: " + error.code().message());
@@ -309,7 +307,7 @@ class Server final : public PageServer {
   void serve() noexcept {
     const int events = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     std::array<pollfd, 2> fds{{{.fd = events, .events = POLLIN, .revents = 0},
-                               {.fd = wake_, .events = POLLIN, .revents = 0}}};
+                               {.fd = wake_.get(), .events = POLLIN, .revents = 0}}};
     const auto turn = [&](int wait_ms) {
       MHD_run(daemon_);
       MHD_UNSIGNED_LONG_LONG pending_ms = 0;
@@ -319,7 +317,7 @@ class Server final : public PageServer {
                                   : wait_ms;
       eventfd_t heard = 0;
       if (::poll(fds.data(), fds.size(), turn_ms) > 0 && fds[1].revents != 0) {
-        ::eventfd_read(wake_, &heard);
+        ::eventfd_read(wake_.get(), &heard);
       }
     };
     while (!stop_)
@@ -627,7 +625,7 @@ class Server final : public PageServer {
   LiveMonitor& monitor_;
   PageRequests requests_;
   MHD_Daemon* daemon_ = nullptr;
-  int wake_ = -1;
+  Descriptor wake_;
   std::string url_;
   // Used by the server's thread only.
   std::list<Link> links_;

@@ -39,18 +39,14 @@ Descriptor::Descriptor(Descriptor&& other) noexcept
     : number_(std::exchange(other.number_, -1)), owned_(std::exchange(other.owned_, false)) {}
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = std::exchange(other.number_, -1);
-    owned_ = std::exchange(other.owned_, false);
-  }
+  std::swap(number_, other.number_);
+  std::swap(owned_, other.owned_);
   return *this;
 }
 
-void Descriptor::close() noexcept {
-  if (owned_ && number_ >= 0) ::close(number_);
-  number_ = -1;
-  owned_ = false;
+bool Descriptor::close() noexcept {
+  const int number = std::exchange(number_, -1);
+  return !std::exchange(owned_, false) || number < 0 || ::close(number) == 0;
 }
 
 Wakeup::Wakeup() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), true) {}

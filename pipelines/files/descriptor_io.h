@@ -13,13 +13,16 @@ namespace equalux {
 class Descriptor {
  public:
   Descriptor() = default;
+  /// Owns what open() and its like return; -1 = none.
+  explicit Descriptor(int number) : Descriptor(number, true) {}
   Descriptor(int number, bool owned) : number_(number), owned_(owned) {}
   ~Descriptor() { close(); }
   Descriptor(Descriptor&& other) noexcept;
   Descriptor& operator=(Descriptor&& other) noexcept;
 
   [[nodiscard]] int get() const { return number_; }
-  void close() noexcept;
+  /// Returns false, with errno, where the system could not write what the file had taken.
+  bool close() noexcept;
 
  private:
   int number_ = -1;

@@ -64,22 +64,20 @@ OutputBusy::OutputBusy(const std::string& path)
 
 OutputLock::OutputLock(const std::string& file, const std::string& output) : file_(file) {
   for (;;) {
-    descriptor_ = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
-    if (descriptor_ < 0) throw cannot_create(output, errno);
-    const bool held = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    descriptor_ = Descriptor(::open(file_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));
+    if (descriptor_.get() < 0) throw cannot_create(output, errno);
+    const bool held = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     struct stat status {};
-    const bool known = ::fstat(descriptor_, &status) == 0;
+    const bool known = ::fstat(descriptor_.get(), &status) == 0;
     if (!held && (!known || is_at(file_, status))) return;
-    ::close(std::exchange(descriptor_, -1));
     if (held) throw OutputBusy(output);
   }
 }
 
 OutputLock::~OutputLock() {
   struct stat status {};
-  const bool empty = ::fstat(descriptor_, &status) == 0 && status.st_size == 0;
+  const bool empty = ::fstat(descriptor_.get(), &status) == 0 && status.st_size == 0;
   if (empty && is_at(file_, status)) ::unlink(file_.c_str());
-  ::close(descriptor_);
 }
 
 std::string system_error_text(int error_number) {
@@ -127,14 +125,14 @@ PartialFile::PartialFile(std::string final_path)
   if (std::filesystem::is_directory(final_path_, ignored)) throw cannot_create(final_path_, EISDIR);
   if (in_place_) {
     written_path_ = final_path_;
-    descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) throw cannot_create(final_path_, errno);
+    descriptor_ = Descriptor(::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC));
+    if (descriptor_.get() < 0) throw cannot_create(final_path_, errno);
     return;
   }
   written_path_ = partial_path(final_path_);
   lock_.emplace(written_path_, final_path_);
-  descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-  if (descriptor_ < 0) throw cannot_create(final_path_, errno);
+  descriptor_ = Descriptor(::open(written_path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (descriptor_.get() < 0) throw cannot_create(final_path_, errno);
 }
 
 PartialFile::PartialFile(std::string final_path, std::uint64_t bytes)
@@ -142,25 +140,23 @@ PartialFile::PartialFile(std::string final_path, std::uint64_t bytes)
   struct stat status {};
   const auto size = static_cast<off_t>(bytes);
   lock_.emplace(written_path_, final_path_);
-  descriptor_ = ::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC);
-  const bool fits = descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 &&
-                    status.st_size >= size && ::ftruncate(descriptor_, size) == 0 &&
-                    ::lseek(descriptor_, 0, SEEK_END) == size;
+  descriptor_ = Descriptor(::open(written_path_.c_str(), O_WRONLY | O_CLOEXEC));
+  const int file = descriptor_.get();
+  const bool fits = file >= 0 && ::fstat(file, &status) == 0 && status.st_size >= size &&
+                    ::ftruncate(file, size) == 0 && ::lseek(file, 0, SEEK_END) == size;
   if (fits) return;
-  if (descriptor_ >= 0) ::close(descriptor_);
   throw CannotResume(written_path_ + ": does not hold the " + std::to_string(bytes) +
                      " bytes that were written before");
 }
 
 PartialFile::~PartialFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
   if (!in_place_ && !written_path_.empty()) ::unlink(written_path_.c_str());
 }
 
 void PartialFile::write(const void* data, std::size_t size) {
   const auto* at = static_cast<const char*>(data);
   while (size > 0) {
-    const ssize_t written = ::write(descriptor_, at, size);
+    const ssize_t written = ::write(descriptor_.get(), at, size);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw write_failed(final_path_, errno);
     at += written;
@@ -169,9 +165,8 @@ void PartialFile::write(const void* data, std::size_t size) {
 }
 
 void PartialFile::commit() {
-  const int descriptor = std::exchange(descriptor_, -1);
   // Network file systems and quotas may report a failed write only at close().
-  if (::close(descriptor) != 0 && errno != EINTR) throw write_failed(final_path_, errno);
+  if (!descriptor_.close() && errno != EINTR) throw write_failed(final_path_, errno);
   const std::string written = std::exchange(written_path_, {});
   if (!in_place_ && std::rename(written.c_str(), final_path_.c_str()) != 0) {
     const std::string why = system_error_text(errno);
@@ -182,7 +177,7 @@ void PartialFile::commit() {
 }
 
 void PartialFile::keep() noexcept {
-  if (const int descriptor = std::exchange(descriptor_, -1); descriptor >= 0) ::close(descriptor);
+  descriptor_.close();
   written_path_.clear();
   lock_.reset();
 }

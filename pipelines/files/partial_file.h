@@ -7,6 +7,8 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/files/descriptor_io.h"
+
 /// Output files that get their final name only when they are complete.
 namespace equalux {
 
@@ -48,12 +50,9 @@ class OutputLock {
   OutputLock(const OutputLock&) = delete;
   OutputLock& operator=(const OutputLock&) = delete;
 
-  /// The locked file, open for writing.
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-
  private:
   std::string file_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
 /// Returns the hidden file beside `output` that is locked where the output has no partial file of
@@ -85,14 +84,14 @@ class PartialFile {
   void keep() noexcept;
 
   /// The open file, until commit().
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
   [[nodiscard]] const std::string& path() const { return final_path_; }
 
  private:
   std::string final_path_;
   std::string written_path_;
   std::optional<OutputLock> lock_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   bool in_place_ = false;
 };
 

@@ -9,26 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipelines/files/descriptor_io.h"
 #include "pipelines/files/partial_file.h"
 
 namespace equalux {
 namespace {
 
 constexpr std::size_t kMostBytes = 0x7fffffff;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 }  // namespace
 

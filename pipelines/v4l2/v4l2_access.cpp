@@ -4,21 +4,17 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace equalux {
 
 V4l2Node::V4l2Node(const std::string& path)
-    : fd_(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)), error_(fd_ < 0 ? errno : 0) {}
-
-V4l2Node::~V4l2Node() {
-  if (fd_ >= 0) ::close(fd_);
-}
+    : node_(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)),
+      error_(node_.get() < 0 ? errno : 0) {}
 
 int V4l2Node::ask(unsigned long request, void* argument) const {
   int result = 0;
   do {
-    result = ::ioctl(fd_, request, argument);
+    result = ::ioctl(node_.get(), request, argument);
   } while (result < 0 && errno == EINTR);
   return result < 0 ? errno : 0;
 }

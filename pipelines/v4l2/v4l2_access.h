@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "pipelines/files/descriptor_io.h"
+
 /// The one system call of Video4Linux, so that tests can answer it.
 namespace equalux {
 
@@ -17,16 +19,13 @@ class V4l2Access {
 class V4l2Node final : public V4l2Access {
  public:
   explicit V4l2Node(const std::string& path);
-  ~V4l2Node() override;
-  V4l2Node(const V4l2Node&) = delete;
-  V4l2Node& operator=(const V4l2Node&) = delete;
 
   /// Why it could not be opened, an errno; 0 where it is open.
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int ask(unsigned long request, void* argument) const override;
 
  private:
-  int fd_;
+  Descriptor node_;
   int error_;
 };
 

@@ -143,12 +143,11 @@ void require_creatable(const std::string& path) {
     return;
   }
   constexpr mode_t kMode = 0666;  // reduced by the umask
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
-  if (descriptor < 0) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));
+  if (file.get() < 0) {
     throw Error(ExitCode::cannot_create, path + ": cannot be created: " + system_error_text(errno) +
                                              "; its folder must exist and be writable");
   }
-  ::close(descriptor);
   if (type == fs::file_type::not_found) ::unlink(path.c_str());
 }
 

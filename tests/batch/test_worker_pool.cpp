@@ -355,9 +355,9 @@ TEST_F(WorkerPoolTest, AStopEndsThoseAtWorkAndBeginsNoOther) {
 TEST(Channel, KeepsMessagesApartAndLeavesOutWhatIsNone) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  Channel receiver(ends[1]);
+  Channel receiver{Descriptor(ends[1])};
   {
-    Channel sender(ends[0]);
+    Channel sender{Descriptor(ends[0])};
     sender.send({{"a", 1}});
     sender.send({{"name", "caf\xe9"}});  // Names of files may be no UTF-8.
     ASSERT_EQ(::write(ends[0], "[1]\nnonsense\n{\"b\":", 18), 18);

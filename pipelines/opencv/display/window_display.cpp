@@ -19,6 +19,8 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/files/descriptor_io.h"
+
 namespace equalux {
 namespace {
 
@@ -36,39 +38,31 @@ bool hung_up(int fd) {
 
 class SocketWatch final : public DisplayWatch {
  public:
-  SocketWatch(std::string name, int fd) : name_(std::move(name)), fd_(fd) {}
-  ~SocketWatch() override { ::close(fd_); }
-  SocketWatch(const SocketWatch&) = delete;
-  SocketWatch& operator=(const SocketWatch&) = delete;
-  bool alive() override { return alive_ = alive_ && !hung_up(fd_); }
-  const std::string& name() const override { return name_; }
-  int width() const override { return 0; }
-  int height() const override { return 0; }
+  SocketWatch(std::string name, Descriptor socket)
+      : DisplayWatch(std::move(name)), socket_(std::move(socket)) {}
+  bool alive() override { return alive_ = alive_ && !hung_up(socket_.get()); }
 
  private:
-  std::string name_;
-  int fd_;
-  bool alive_ = true;
+  Descriptor socket_;
 };
 
-/// Returns a connected socket, or -1.
-int connect_to(const std::string& path) {
+/// Returns a watch of the server that listens on a socket; null where none does.
+std::unique_ptr<DisplayWatch> watch_socket(std::string name, const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return -1;
+  if (path.size() >= sizeof(address.sun_path)) return nullptr;
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd;
-  ::close(fd);
-  return -1;
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (::connect(socket.get(), generic, sizeof(address)) != 0) return nullptr;
+  return std::make_unique<SocketWatch>(std::move(name), std::move(socket));
 }
 
 #ifdef EQUALUX_HAVE_X11
 
 class X11Watch final : public DisplayWatch {
  public:
-  X11Watch(std::string name, Display* display) : name_(std::move(name)), display_(display) {
+  X11Watch(std::string name, Display* display) : DisplayWatch(std::move(name)), display_(display) {
     const int screen = XDefaultScreen(display_);
     width_ = XDisplayWidth(display_, screen);
     height_ = XDisplayHeight(display_, screen);
@@ -80,16 +74,9 @@ class X11Watch final : public DisplayWatch {
   X11Watch(const X11Watch&) = delete;
   X11Watch& operator=(const X11Watch&) = delete;
   bool alive() override { return alive_ = alive_ && !hung_up(XConnectionNumber(display_)); }
-  const std::string& name() const override { return name_; }
-  int width() const override { return width_; }
-  int height() const override { return height_; }
 
  private:
-  std::string name_;
   Display* display_;
-  int width_ = 0;
-  int height_ = 0;
-  bool alive_ = true;
 };
 
 std::unique_ptr<DisplayWatch> open_x11(const std::string& display) {
@@ -104,9 +91,8 @@ std::unique_ptr<DisplayWatch> open_x11(const std::string& display) {
 /// admit us.
 std::unique_ptr<DisplayWatch> open_x11(const std::string& display) {
   if (!display.starts_with(':')) return nullptr;
-  const int fd = connect_to("/tmp/.X11-unix/X" + display.substr(1, display.find('.') - 1));
-  if (fd < 0) return nullptr;
-  return std::make_unique<SocketWatch>("DISPLAY=" + display, fd);
+  return watch_socket("DISPLAY=" + display,
+                      "/tmp/.X11-unix/X" + display.substr(1, display.find('.') - 1));
 }
 
 #endif
@@ -115,9 +101,7 @@ std::unique_ptr<DisplayWatch> open_wayland(const std::string& display) {
   const fs::path socket = display.starts_with('/')
                               ? fs::path(display)
                               : fs::path(environment("XDG_RUNTIME_DIR")) / display;
-  const int fd = connect_to(socket.string());
-  if (fd < 0) return nullptr;
-  return std::make_unique<SocketWatch>("WAYLAND_DISPLAY=" + display, fd);
+  return watch_socket("WAYLAND_DISPLAY=" + display, socket.string());
 }
 
 /// Returns true where Qt, if highgui uses it, lacks its Wayland plugin: Qt then aborts.

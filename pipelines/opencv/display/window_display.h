@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 /// Detection of a display without highgui, which ends the process where there is none.
 namespace equalux {
@@ -9,12 +10,21 @@ namespace equalux {
 /// A connection of our own to the display server, which tells whether the server is still alive.
 class DisplayWatch {
  public:
+  explicit DisplayWatch(std::string name) : name_(std::move(name)) {}
   virtual ~DisplayWatch() = default;
   /// Returns false for good once the server is gone: highgui must not be called any more.
   [[nodiscard]] virtual bool alive() = 0;
-  [[nodiscard]] virtual const std::string& name() const = 0;  ///< "DISPLAY=:0"
-  [[nodiscard]] virtual int width() const = 0;                ///< pixels; 0 = unknown
-  [[nodiscard]] virtual int height() const = 0;               ///< pixels; 0 = unknown
+  [[nodiscard]] const std::string& name() const { return name_; }  ///< "DISPLAY=:0"
+  [[nodiscard]] int width() const { return width_; }               ///< pixels; 0 = unknown
+  [[nodiscard]] int height() const { return height_; }             ///< pixels; 0 = unknown
+
+ protected:
+  int width_ = 0;
+  int height_ = 0;
+  bool alive_ = true;
+
+ private:
+  std::string name_;
 };
 
 /// Connects to $DISPLAY, or else to $WAYLAND_DISPLAY if highgui's toolkit can use it, and makes the

@@ -5,21 +5,16 @@
 
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "src/common/json_text.h"
 
 namespace equalux::cli {
 
-Channel::~Channel() {
-  ::close(descriptor_);
-}
-
 bool Channel::send(const nlohmann::json& message) {
   const std::string line = json_text(message) + "\n";
   const std::lock_guard lock(sending_);
   for (std::size_t sent = 0; sent < line.size();) {
-    const ssize_t got = ::send(descriptor_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+    const ssize_t got = ::send(socket_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return false;
     sent += static_cast<std::size_t>(got);
@@ -30,7 +25,7 @@ bool Channel::send(const nlohmann::json& message) {
 bool Channel::fill() {
   std::array<char, 65536> buffer;
   for (;;) {
-    const ssize_t got = ::recv(descriptor_, buffer.data(), buffer.size(), 0);
+    const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     received_.append(buffer.data(), static_cast<std::size_t>(got));

@@ -3,8 +3,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json_fwd.hpp>
+
+#include "pipelines/files/descriptor_io.h"
 
 /// Protocol between a batch and its worker processes: JSON objects over a socket, one a line.
 ///
@@ -18,12 +21,9 @@ namespace equalux::cli {
 /// One end of the socket. send() may be called by several threads; the rest by one.
 class Channel {
  public:
-  explicit Channel(int descriptor) : descriptor_(descriptor) {}
-  ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  explicit Channel(Descriptor socket) : socket_(std::move(socket)) {}
 
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int descriptor() const { return socket_.get(); }
 
   /// Sends a message; returns false where the other side has closed.
   bool send(const nlohmann::json& message);
@@ -35,7 +35,7 @@ class Channel {
   [[nodiscard]] std::optional<nlohmann::json> next();
 
  private:
-  int descriptor_;
+  Descriptor socket_;
   std::mutex sending_;
   std::string received_;
 };

@@ -76,9 +76,9 @@ void replace_file(const std::string& path, const std::string& text) {
   file.commit();
 }
 
-FileLock::FileLock(const std::string& path) {
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
+FileLock::FileLock(const std::string& path)
+    : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (file_.get() < 0) {
     throw Error(ExitCode::cannot_create, path + ": cannot be created: " + system_error_text(errno) +
                                              "; the folder of the results must be writable");
   }
@@ -87,12 +87,7 @@ FileLock::FileLock(const std::string& path) {
 
 void FileLock::take() {
   // On a file system without locks the batch works without them.
-  held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-}
-
-FileLock::~FileLock() {
-  // The file stays: after a removal, two processes could lock two files of the same name.
-  ::close(descriptor_);
+  held_ = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 std::string file_md5(const std::string& path, const StopToken& stop) {

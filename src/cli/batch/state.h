@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "pipelines/core/run.h"
+#include "pipelines/files/descriptor_io.h"
 
 /// State of a batch for each file, by which a later batch resumes: in the folder .equalux below the
 /// folder of results, under the result's path.
@@ -41,21 +42,19 @@ struct SavedCheckpoint {
 /// Error(cannot_create, write_failed).
 void replace_file(const std::string& path, const std::string& text);
 
-/// File lock, released when its process ends.
+/// File lock, released when its process ends. The file stays: after a removal, two processes could
+/// lock two files of the same name.
 class FileLock {
  public:
   /// Tries to take the lock. Throws Error(cannot_create).
   explicit FileLock(const std::string& path);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
   /// Tries again.
   void take();
   /// Returns false where another process holds the lock.
   [[nodiscard]] bool held() const { return held_; }
 
  private:
-  int descriptor_ = -1;
+  Descriptor file_;
   bool held_ = false;
 };
 

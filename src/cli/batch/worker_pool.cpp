@@ -112,19 +112,21 @@ void WorkerPool::start(Worker& worker) {
     cannot_start(worker, errno);
     return;
   }
+  Descriptor ours(ends[0]);
+  Descriptor theirs(ends[1]);
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
-    ::close(ends[0]);
+    ours.close();
     // Open copies of the others' sockets would keep them from seeing the parent's end.
     for (auto& other : workers_)
       other->channel.reset();
     int code = 1;
     try {
-      Channel channel(ends[1]);
+      Channel channel(std::move(theirs));
       code = work_(worker.place, channel);
     } catch (...) {
       // Unwinding would run the parent's destructors, whose pool ends the other workers.
@@ -133,16 +135,13 @@ void WorkerPool::start(Worker& worker) {
     std::fflush(nullptr);
     ::_exit(code);
   }
-  const int error_number = errno;
-  ::close(ends[1]);
   if (child < 0) {
-    ::close(ends[0]);
-    cannot_start(worker, error_number);
+    cannot_start(worker, errno);
     return;
   }
   worker.pid = child;
   worker.ready = false;
-  worker.channel = std::make_unique<Channel>(ends[0]);
+  worker.channel = std::make_unique<Channel>(std::move(ours));
 }
 
 /// Lets a place wait that the machine has no process for. It is done without while others work.
