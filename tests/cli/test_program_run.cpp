@@ -1,5 +1,6 @@
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -471,6 +472,17 @@ TEST_F(RunCommand, ProgressForPrograms) {
       EXPECT_GT(last.at("frame").get<int>(), 0);
     }
   }
+}
+
+/// script(1) gives the program a terminal. A longer line would wrap, and not be cleared as a whole.
+TEST_F(RunCommand, ProgressFitsTheTerminal) {
+  const std::string command =
+      "cd '" + folder_.path().string() +
+      "' && script -qec 'stty cols 12; (cat in.y4m; sleep 2) | " EQUALUX_PROGRAM_FOLDER
+      "/equalux run - -o null' /dev/null > said";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_THAT(folder_.read("said"), HasSubstr("\x1b[Kframe "));
+  EXPECT_THAT(folder_.read("said"), Not(HasSubstr(" fps\r")));
 }
 
 TEST_F(RunCommand, ErrorsShowUnderQuiet) {

@@ -335,7 +335,6 @@ void Batch::take_result(std::size_t job, const nlohmann::json& message) {
   }
   outcomes_[job].result = std::move(result);
   progress_->end(job);
-  progress_->clear();
   tell(outcomes_[job], job + 1, plan_.jobs.size());
   list_hashes(job);
 }
@@ -363,7 +362,6 @@ PoolEvents Batch::events() {
       progress_->news(message);
       return;
     }
-    progress_->clear();
     logger().write(static_cast<LogLevel>(message.value("level", 2)), message.value("text", ""));
   };
   events.on_result = [this](std::size_t job, const nlohmann::json& message) {
@@ -385,7 +383,6 @@ void Batch::work() {
   WorkerPool pool(places_of(options_), fallback_of(options_), worker(), events());
   pool.run(kJobOrder, jobs_, stop_token());
   if (!held_.empty() && stop_token().signal == 0) {
-    progress_->clear();
     // Shows under --quiet, too: nothing else says why the batch does not end.
     logger().error("waits for {} that another equalux is at work on: {}{}",
                    counted(held_.size(), "file"), plan_.jobs[held_.front()].output,

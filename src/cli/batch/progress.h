@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/core/frame.h"
-#include "src/cli/options.h"
+#include "src/cli/stream/progress_line.h"
 
 namespace equalux::cli {
 
@@ -16,10 +16,6 @@ class BatchProgress {
   /// Makes the progress; `weights` are the sizes of files in any unit, by index in the plan.
   BatchProgress(const std::vector<std::size_t>& jobs, std::vector<double> weights,
                 const CommonOptions& options);
-  ~BatchProgress() { clear(); }
-  BatchProgress(const BatchProgress&) = delete;
-  BatchProgress& operator=(const BatchProgress&) = delete;
-
   void start(std::size_t job, const std::string& name);
   void news(const nlohmann::json& message);
   void end(std::size_t job);
@@ -29,8 +25,8 @@ class BatchProgress {
   void tick();
   /// Prints the final object for --progress json.
   void finish(ExitCode code) const;
-  /// Clears the line from a terminal, so that other text can follow.
-  void clear();
+  /// Clears the line from a terminal, so that text past the log can follow.
+  void clear() { output_.clear(); }
 
   /// Returns "3 of 12 files, 25 %, 120.0 fps, 1:10 left; a.mkv 40 %, b.mkv 12 %".
   [[nodiscard]] std::string text(double elapsed_s) const;
@@ -46,7 +42,6 @@ class BatchProgress {
   [[nodiscard]] double fraction() const;
   [[nodiscard]] nlohmann::ordered_json json(double elapsed_s) const;
   Running* find(std::size_t job);
-  void end_of(std::size_t job);
 
   std::size_t files_ = 0;
   std::vector<double> weights_;
@@ -54,13 +49,9 @@ class BatchProgress {
   double done_ = 0;  // of all_
   std::size_t ended_ = 0;
   std::vector<Running> running_;
-  bool json_;
-  bool quiet_;
+  ProgressOutput output_;
   double next_json_s_ = 0;
-  bool terminal_;
-  bool shown_ = false;
   Clock::time_point start_ = Clock::now();
-  double next_plain_s_;
 };
 
 }  // namespace equalux::cli

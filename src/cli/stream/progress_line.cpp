@@ -5,38 +5,43 @@
 #include <utility>
 
 #include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "src/common/formatting.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
 #include "src/common/status_line.h"
+#include "src/common/utf8.h"
 
 namespace equalux::cli {
 namespace {
 
 constexpr double kTerminalAfterS = 1.0;
+/// Seconds between lines without a terminal.
+constexpr double kPlainEveryS = 10;
+constexpr std::size_t kUsualColumns = 80;
 
-template <typename... Values>
-std::string formatted(const char* format, Values... values) {
-  char text[128];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
+std::size_t terminal_columns() {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
+  return size.ws_col;
 }
 
 }  // namespace
 
 std::string clock_text(double seconds) {
   const long long total = std::llround(seconds);
-  if (total < 3600) return formatted("%lld:%02lld", total / 60, total % 60);
-  return formatted("%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);
+  if (total < 3600) return fmt::format("{}:{:02}", total / 60, total % 60);
+  return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
 }
 
 std::string progress_text(const RunProgress& progress) {
   std::string text;
-  if (progress.fraction) text += formatted("%.0f %%, ", 100 * *progress.fraction);
+  if (progress.fraction) text += fmt::format("{:.0f} %, ", 100 * *progress.fraction);
   text += "frame " + std::to_string(progress.frames);
   if (progress.expected) text += " of " + std::to_string(*progress.expected);
-  text += formatted(", %.1f fps", progress.fps);
+  text += fmt::format(", {:.1f} fps", progress.fps);
   if (progress.fraction && *progress.fraction > 0) {
     const double left = progress.elapsed_s * (1 - *progress.fraction) / *progress.fraction;
     text += ", " + clock_text(left) + " left";
@@ -49,15 +54,37 @@ void print_progress(const nlohmann::ordered_json& progress) {
   std::fflush(stderr);
 }
 
-ProgressLine::ProgressLine(const CommonOptions& options, std::string label)
+ProgressOutput::ProgressOutput(const CommonOptions& options)
     : json_(options.progress == "json"),
       quiet_(options.quiet),
       terminal_(::isatty(STDERR_FILENO) == 1),
-      next_plain_s_(kPlainEveryS),
-      label_(printable(label)) {}
+      next_plain_s_(kPlainEveryS) {}
+
+void ProgressOutput::show(const std::string& text, double elapsed_s) {
+  if (quiet_) return;
+  if (terminal_) {
+    if (elapsed_s < kTerminalAfterS) return;
+    // A letter has at least as many bytes as columns.
+    show_status(std::string(beginning_of(text, terminal_columns() - 1)));
+    shown_ = true;
+  } else if (elapsed_s >= next_plain_s_) {
+    std::fprintf(stderr, "equalux: %s\n", text.c_str());
+    while (next_plain_s_ <= elapsed_s)
+      next_plain_s_ += kPlainEveryS;
+  }
+}
+
+void ProgressOutput::clear() {
+  if (!shown_) return;
+  show_status("");
+  shown_ = false;
+}
+
+ProgressLine::ProgressLine(const CommonOptions& options, std::string label)
+    : output_(options), label_(printable(label)) {}
 
 void ProgressLine::end(std::uint64_t frames, double elapsed_s, ExitCode code) {
-  if (!json_) return;
+  if (!output_.is_json()) return;
   print_progress({{"state", "ended"},
                   {"frame", frames},
                   {"elapsed_s", elapsed_s},
@@ -65,34 +92,19 @@ void ProgressLine::end(std::uint64_t frames, double elapsed_s, ExitCode code) {
 }
 
 void ProgressLine::update(const RunProgress& progress) {
-  if (json_) {
-    nlohmann::ordered_json now{{"state", "running"}, {"frame", progress.frames}};
-    if (progress.expected) now["frames"] = *progress.expected;
-    if (progress.fraction) now["fraction"] = *progress.fraction;
-    now["fps"] = progress.fps;
-    now["elapsed_s"] = progress.elapsed_s;
-    if (progress.fraction && *progress.fraction > 0) {
-      now["left_s"] = progress.elapsed_s * (1 - *progress.fraction) / *progress.fraction;
-    }
-    print_progress(now);
+  if (!output_.is_json()) {
+    output_.show(label_ + progress_text(progress), progress.elapsed_s);
     return;
   }
-  if (quiet_) return;
-  if (terminal_) {
-    if (progress.elapsed_s < kTerminalAfterS) return;
-    show_status(label_ + progress_text(progress));
-    shown_ = true;
-  } else if (progress.elapsed_s >= next_plain_s_) {
-    std::fprintf(stderr, "equalux: %s%s\n", label_.c_str(), progress_text(progress).c_str());
-    while (next_plain_s_ <= progress.elapsed_s)
-      next_plain_s_ += kPlainEveryS;
+  nlohmann::ordered_json now{{"state", "running"}, {"frame", progress.frames}};
+  if (progress.expected) now["frames"] = *progress.expected;
+  if (progress.fraction) now["fraction"] = *progress.fraction;
+  now["fps"] = progress.fps;
+  now["elapsed_s"] = progress.elapsed_s;
+  if (progress.fraction && *progress.fraction > 0) {
+    now["left_s"] = progress.elapsed_s * (1 - *progress.fraction) / *progress.fraction;
   }
-}
-
-void ProgressLine::clear() {
-  if (!shown_) return;
-  show_status("");
-  shown_ = false;
+  print_progress(now);
 }
 
 }  // namespace equalux::cli

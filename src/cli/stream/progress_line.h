@@ -12,20 +12,18 @@
 /// or JSON, one object a line.
 namespace equalux::cli {
 
-/// Seconds between lines without a terminal.
-inline constexpr double kPlainEveryS = 10;
-
-class ProgressLine {
+/// Shows how far something is, as text.
+class ProgressOutput {
  public:
-  /// Makes the line; `label` begins it, as the file of a batch, and may be empty.
-  ProgressLine(const CommonOptions& options, std::string label);
-  ~ProgressLine() { clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  explicit ProgressOutput(const CommonOptions& options);
+  ~ProgressOutput() { clear(); }
+  ProgressOutput(const ProgressOutput&) = delete;
+  ProgressOutput& operator=(const ProgressOutput&) = delete;
 
-  void update(const RunProgress& progress);
-  /// Prints the final object of --progress json.
-  void end(std::uint64_t frames, double elapsed_s, ExitCode code);
+  /// Returns true where print_progress() is to be called in place of show().
+  [[nodiscard]] bool is_json() const { return json_; }
+  /// Shows a text if it is due so long after the start.
+  void show(const std::string& text, double elapsed_s);
   /// Clears the line from the terminal, so that other text can follow.
   void clear();
 
@@ -35,6 +33,22 @@ class ProgressLine {
   bool terminal_;
   bool shown_ = false;
   double next_plain_s_;
+};
+
+/// Progress of one stream.
+class ProgressLine {
+ public:
+  /// Makes the line; `label` begins it, as the file of a batch, and may be empty.
+  ProgressLine(const CommonOptions& options, std::string label);
+
+  void update(const RunProgress& progress);
+  /// Prints the final object of --progress json.
+  void end(std::uint64_t frames, double elapsed_s, ExitCode code);
+  /// Clears the line from the terminal, so that other text can follow.
+  void clear() { output_.clear(); }
+
+ private:
+  ProgressOutput output_;
   std::string label_;
 };
 
