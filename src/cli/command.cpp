@@ -4,6 +4,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "src/cli/values.h"
+
 namespace equalux::cli {
 namespace {
 
@@ -69,9 +71,7 @@ std::string option_help(const Option& option, const Settings& settings) {
   if (by == GivenBy::flag || values.empty() || values.back().empty()) return option.help;
   // The default preset depends on the input, which help is mostly asked for without.
   if (by == GivenBy::usual_preset && option.name == "preset") return option.help;
-  std::string value;
-  for (const std::string& each : values)
-    value += (value.empty() ? "" : ", ") + each;
+  std::string value = joined(values, ", ");
   if (by != GivenBy::config && option.name != "preset") {
     value += ", from preset " + settings.at("preset").values.back();
   } else if (by == GivenBy::config) {

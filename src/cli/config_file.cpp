@@ -67,7 +67,7 @@ class Reader {
     return c;
   }
   [[noreturn]] void fail(const std::string& what, int line) const {
-    throw Error(ExitCode::usage, name_ + ":" + std::to_string(line) + ": " + what);
+    throw_usage(name_ + ":" + std::to_string(line) + ": " + what);
   }
   [[noreturn]] void fail(const std::string& what) const { fail(what, line_); }
 

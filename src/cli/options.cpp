@@ -41,8 +41,8 @@ void check_filter_names(const std::vector<FilterSpec>& specs) {
   for (const FilterSpec& spec : specs) {
     if (std::find(names.begin(), names.end(), spec.name) != names.end()) continue;
     const std::string nearest = nearest_name(spec.name, names);
-    throw Error(ExitCode::usage, "--filter '" + spec.text() + "' is unknown, must be " +
-                                     (nearest.empty() ? list_of_names(names) : nearest));
+    throw_usage("--filter '" + spec.text() + "' is unknown, must be " +
+                (nearest.empty() ? list_of_names(names) : nearest));
   }
 }
 
@@ -207,9 +207,8 @@ OptionGroup machine_group(CommonOptions& options) {
                            [&](const std::string& text) {
                              const auto backend = enum_from<Backend>(text);
                              if (!backend) {
-                               throw Error(ExitCode::usage,
-                                           "--backend is '" + text + "', must be " +
-                                               list_of_names(enum_names<Backend>()));
+                               throw_usage("--backend is '" + text + "', must be " +
+                                           list_of_names(enum_names<Backend>()));
                              }
                              options.backend = *backend;
                            }});
@@ -377,8 +376,7 @@ Option progress_option(CommonOptions& options) {
                 [&options](const std::string& text) {
                   options.progress = text.empty() ? "text" : text;
                   if (options.progress != "text" && options.progress != "json") {
-                    throw Error(ExitCode::usage,
-                                "--progress is '" + text + "', must be text or json");
+                    throw_usage("--progress is '" + text + "', must be text or json");
                   }
                 }};
   option.choices = {"text", "json"};
@@ -415,6 +413,12 @@ std::string preset_text(const CommonOptions& options) {
   const PresetUse use = preset_use(options);
   if (!use.holds) return "";
   return "preset " + options.preset + (use.changed ? ", changed" : "");
+}
+
+std::vector<std::string> written_files(const CommonOptions& options) {
+  std::vector<std::string> files{options.timings, options.verify.value_or(""), options.curve_to};
+  std::erase_if(files, [](const std::string& file) { return file.empty() || file == "-"; });
+  return files;
 }
 
 InputFiles files_of(const CommonOptions& options) {

@@ -105,6 +105,10 @@ struct PresetUse {
 /// Returns the filters as a user would write them: "equalize:bins=128".
 [[nodiscard]] std::string filters_text(const CommonOptions& options);
 
+/// Returns the files that options name as outputs: --timings, --verify and --curve-to, without
+/// those that are not set or standard output.
+[[nodiscard]] std::vector<std::string> written_files(const CommonOptions& options);
+
 /// Returns the files that options name as inputs: config files and presets, curves, masks.
 [[nodiscard]] InputFiles files_of(const CommonOptions& options);
 

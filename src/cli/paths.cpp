@@ -18,6 +18,7 @@
 #include "pipelines/files/partial_file.h"
 #include "src/cli/signals.h"
 #include "src/common/log.h"
+#include "src/options/option_values.h"
 
 namespace fs = std::filesystem;
 
@@ -60,7 +61,7 @@ void refuse_same_file(const std::string& input, const std::string& output) {
   const bool same = fs::equivalent(input, output, ignored) ||
                     fs::weakly_canonical(input, ignored) == fs::weakly_canonical(output, ignored);
   if (same && !fs::is_character_file(output, ignored)) {
-    throw Error(ExitCode::usage, "output " + output + " is the input, must be another file");
+    throw_usage("output " + output + " is the input, must be another file");
   }
   if (fs::equivalent(input, partial_path(output), ignored)) throw grows_in_place_of(input, output);
 }
@@ -106,8 +107,8 @@ std::vector<std::string> InputFiles::paths() const {
 void OutputNames::take(const std::string& output, const std::string& input) {
   const auto [other, is_new] = inputs_.emplace(output, input);
   if (is_new) return;
-  throw Error(ExitCode::usage, "inputs " + other->second + " and " + input + " would both become " +
-                                   output + ", must have different names or run apart");
+  throw_usage("inputs " + other->second + " and " + input + " would both become " + output +
+              ", must have different names or run apart");
 }
 
 bool is_taken(const std::string& output) {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/cli/config_file.h"
+#include "src/cli/values.h"
 #include "src/common/log.h"
 #include "src/options/idle_options.h"
 #include "src/options/nearest_name.h"
@@ -41,13 +42,6 @@ bool is_shared(const std::vector<Command>& commands, const std::string& key) {
     }
   }
   return false;
-}
-
-std::string joined(const std::vector<std::string>& values) {
-  std::string text;
-  for (const std::string& value : values)
-    text += (text.empty() ? "" : ",") + value;
-  return text;
 }
 
 /// Entries of one file; those of the command's table take precedence over those at the top.
@@ -109,7 +103,7 @@ class Layer {
         continue;
       }
       Setting setting{entry.values, origin(entry, path), by_};
-      if (!option->repeatable) setting.values = {joined(entry.values)};
+      if (!option->repeatable) setting.values = {joined(entry.values, ",")};
       const auto [held, is_new] = settings_.try_emplace(entry.key, setting);
       if (!is_new && is_of_preset(by_) && held->second.by != by_ &&
           held->second.values != setting.values) {
@@ -329,7 +323,7 @@ std::vector<std::pair<std::string, std::string>> preset_options(const std::strin
   for (const ConfigEntry& entry : read_config(find_preset(name))) {
     const bool holds = entry.table.empty() || entry.table == "run";
     if (!holds) continue;
-    options.emplace_back(entry.key, joined(entry.values));
+    options.emplace_back(entry.key, joined(entry.values, ","));
     if (entry.key != "filter") continue;
     for (const std::string& text : entry.values) {
       const FilterSpec spec = parse_filter_spec(text);

@@ -38,4 +38,11 @@ bool read_switch(const std::string& option, const std::string& text) {
   return false;
 }
 
+std::string joined(const std::vector<std::string>& texts, std::string_view between) {
+  std::string text;
+  for (const std::string& each : texts)
+    text.append(text.empty() ? "" : between).append(each);
+  return text;
+}
+
 }  // namespace equalux::cli

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
-/// Parsers of option values. All throw Error(usage) with the option and its range.
+/// Parsers of option values, and lists of them as text. All parsers throw Error(usage) with the
+/// option and its range.
 namespace equalux::cli {
 
 [[nodiscard]] std::int64_t read_integer(const std::string& option, const std::string& text,
@@ -11,5 +14,8 @@ namespace equalux::cli {
 [[nodiscard]] double read_number(const std::string& option, const std::string& text, double least,
                                  double most);
 [[nodiscard]] bool read_switch(const std::string& option, const std::string& text);
+
+/// Returns texts as one, with `between` them.
+[[nodiscard]] std::string joined(const std::vector<std::string>& texts, std::string_view between);
 
 }  // namespace equalux::cli

@@ -28,6 +28,7 @@
 #include "src/cli/values.h"
 #include "src/common/formatting.h"
 #include "src/common/log.h"
+#include "src/options/option_values.h"
 
 namespace fs = std::filesystem;
 
@@ -45,30 +46,30 @@ void check(const BatchOptions& options) {
   static constexpr std::array<std::string_view, 6> kContainers{"mp4", "mov",  "m4v",
                                                                "mkv", "webm", "y4m"};
   if (options.inputs.empty() && options.manifest.empty()) {
-    throw Error(ExitCode::usage, "INPUT is missing, must be files or folders, or --manifest");
+    throw_usage("INPUT is missing, must be files or folders, or --manifest");
   }
   const bool curve_only = !options.stream.common.curve_to.empty();
   if (options.out.empty() && !curve_only) {
-    throw Error(ExitCode::usage, "--out is missing, must be the folder of the results");
+    throw_usage("--out is missing, must be the folder of the results");
   }
   if (!options.out.empty() && curve_only) {
-    throw Error(ExitCode::usage,
-                "--curve-to looks at the files alone, must stand without --out; --curve-from with "
-                "--out then filters them");
+    throw_usage(
+        "--curve-to looks at the files alone, must stand without --out; --curve-from with "
+        "--out then filters them");
   }
   if (!options.shard.empty() && curve_only) {
-    throw Error(ExitCode::usage, "--curve-to is the mean of all files, must stand without --shard");
+    throw_usage("--curve-to is the mean of all files, must stand without --shard");
   }
   if (!options.extension.empty() &&
       std::find(kContainers.begin(), kContainers.end(), options.extension) == kContainers.end()) {
-    throw Error(ExitCode::usage, "--extension is '" + options.extension +
-                                     "', must be mp4, mov, m4v, mkv, webm or y4m");
+    throw_usage("--extension is '" + options.extension +
+                "', must be mp4, mov, m4v, mkv, webm or y4m");
   }
   if (!options.devices.empty() && options.stream.common.backend == Backend::cpu) {
-    throw Error(ExitCode::usage, "--devices names GPUs, must not stand beside --backend cpu");
+    throw_usage("--devices names GPUs, must not stand beside --backend cpu");
   }
   if (options.stream.common.timings == "-") {
-    throw Error(ExitCode::usage, "--timings - mixes the lines of files, must be a file");
+    throw_usage("--timings - mixes the lines of files, must be a file");
   }
   std::error_code ignored;
   if (fs::exists(options.out, ignored) && !fs::is_directory(options.out, ignored)) {
@@ -79,11 +80,8 @@ void check(const BatchOptions& options) {
   if (options.stream.common.backend == Backend::cpu) check_device(options.stream.common);
   InputFiles files = files_of(options.stream.common);
   if (!options.manifest.empty()) files.add(options.manifest, "what --manifest reads");
-  for (const std::string& written :
-       {options.stream.common.timings, options.stream.common.verify.value_or(""),
-        options.stream.common.curve_to}) {
+  for (const std::string& written : written_files(options.stream.common))
     files.refuse(written);
-  }
 }
 
 int cores() {
@@ -434,13 +432,13 @@ void read_devices(const std::string& text, std::vector<int>& devices) {
     const auto device =
         static_cast<int>(read_integer("devices", text.substr(at, comma - at), 0, kMostDevices - 1));
     if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
-      throw Error(ExitCode::usage, "--devices names " + std::to_string(device) +
-                                       " twice, must name each once; --jobs gives them more files");
+      throw_usage("--devices names " + std::to_string(device) +
+                  " twice, must name each once; --jobs gives them more files");
     }
     devices.push_back(device);
     at = comma + 1;
     if (comma + 1 == text.size()) {
-      throw Error(ExitCode::usage, "--devices is '" + text + "', must be like 0,1");
+      throw_usage("--devices is '" + text + "', must be like 0,1");
     }
   }
 }

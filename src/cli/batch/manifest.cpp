@@ -9,6 +9,7 @@
 
 #include "src/cli/batch/state.h"
 #include "src/common/utf8.h"
+#include "src/options/option_values.h"
 
 namespace fs = std::filesystem;
 
@@ -38,7 +39,7 @@ std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::stri
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
     const auto refuse = [&](const std::string& what) {
-      throw Error(ExitCode::usage, name + ":" + std::to_string(number) + ": " + what);
+      throw_usage(name + ":" + std::to_string(number) + ": " + what);
     };
     if (line.find('\0') != std::string_view::npos) refuse("holds a zero byte, must be text");
     const std::size_t tab = line.find('\t');

@@ -127,7 +127,7 @@ void add_folder(const std::string& folder, const std::string& out, BatchPlan& pl
 constexpr std::size_t kMostShards = 1'000'000;
 
 [[noreturn]] void refuse_shard(const std::string& text, const std::string& why) {
-  throw Error(ExitCode::usage, "--shard is '" + text + "', " + why);
+  throw_usage("--shard is '" + text + "', " + why);
 }
 
 std::optional<std::size_t> from_environment(const char* name) {
@@ -187,9 +187,8 @@ BatchPlan plan_batch(const std::vector<std::string>& inputs,
     }
     const fs::path normal = below.lexically_normal();
     if (!normal.empty() && *normal.begin() == kStateFolder) {
-      throw Error(ExitCode::usage, "input " + input.string() + " would become " +
-                                       (fs::path(out) / normal).string() + ", in the folder of " +
-                                       "what a batch remembers, must have another result");
+      throw_usage("input " + input.string() + " would become " + (fs::path(out) / normal).string() +
+                  ", in the folder of what a batch remembers, must have another result");
     }
     fs::path output = fs::path(out) / below;
     output.replace_extension(result_extension(below, extension));

@@ -27,6 +27,7 @@
 #include "src/cli/stream/measurements.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
+#include "src/options/option_values.h"
 #include "src/plot/gnuplot.h"
 #include "src/plot/histogram_plot.h"
 
@@ -198,9 +199,7 @@ void check_single(const ImageOptions& options, const StillJob& job) {
     refuse_same_file(job.output, path);
   }
   refuse_same_file(job.input, job.output);
-  for (const std::string& written :
-       {options.common.curve_to, options.common.timings, options.common.verify.value_or("")}) {
-    if (written.empty() || written == "-") continue;
+  for (const std::string& written : written_files(options.common)) {
     refuse_same_file(job.input, written);
     refuse_same_file(job.output, written);
   }
@@ -209,11 +208,10 @@ void check_single(const ImageOptions& options, const StillJob& job) {
   }
   check_filters(options.common);
   const InputFiles files = files_of(options.common);
-  for (const std::string& written :
-       {job.output, options.plot, options.plot_scalers, options.common.curve_to,
-        options.common.timings, options.common.verify.value_or("")}) {
+  for (const std::string& written : {job.output, options.plot, options.plot_scalers})
     files.refuse(written);
-  }
+  for (const std::string& written : written_files(options.common))
+    files.refuse(written);
 }
 
 /// Stills found, and folders that could not be read.
@@ -344,10 +342,9 @@ ImageDesc configure_for(Processor& processor, const ImageDesc& still, const Comm
   if (!processor.accepts(still.format)) {
     const bool too_deep =
         has_deep_samples(still.format) && !processor.accepts(PixelFormat::gray16_le);
-    throw Error(ExitCode::usage,
-                name + ": filter " + filters_text(common) + " does not take " +
-                    std::string(to_string(still.format)) + " stills" +
-                    (too_deep ? ", must have 8 bits a sample" : forms_taken(processor)));
+    throw_usage(name + ": filter " + filters_text(common) + " does not take " +
+                std::string(to_string(still.format)) + " stills" +
+                (too_deep ? ", must have 8 bits a sample" : forms_taken(processor)));
   }
   try {
     return processor.configure(still);
@@ -533,10 +530,9 @@ ExitCode run_one(const ImageOptions& options) {
 void refuse_floats(const StillJob& job, PixelFormat format) {
   const std::string extension = extension_of(job.output);
   if (traits(format).model != ColorModel::real || extension == "tif" || extension == "tiff") return;
-  throw Error(ExitCode::usage,
-              "the result is " + std::string(to_string(format)) +
-                  ", floats that no picture holds, and results keep their names "
-                  "with --out; filter one still, with an output named .npy or .tif");
+  throw_usage("the result is " + std::string(to_string(format)) +
+              ", floats that no picture holds, and results keep their names "
+              "with --out; filter one still, with an output named .npy or .tif");
 }
 
 ExitCode run_folder(const ImageOptions& options) {

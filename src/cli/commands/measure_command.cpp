@@ -47,9 +47,9 @@ void check_input(const MeasureOptions& options, const std::string& input) {
   const InputKind kind = input_kind(input);
   if (is_camera(kind) || kind == InputKind::network ||
       (kind == InputKind::test && options.frames == 0)) {
-    throw Error(ExitCode::usage, "input " + input + " has no end, must be " +
-                                     (kind == InputKind::test ? "measured with --frames N"
-                                                              : "a file, stills, gst:... or -"));
+    throw_usage(
+        "input " + input + " has no end, must be " +
+        (kind == InputKind::test ? "measured with --frames N" : "a file, stills, gst:... or -"));
   }
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(input, ignored)) return;
@@ -60,10 +60,10 @@ void check_input(const MeasureOptions& options, const std::string& input) {
 
 void check(const MeasureOptions& options) {
   if (options.a.empty()) {
-    throw Error(ExitCode::usage, "A is missing, must be equalux measure A [B] [OPTION...]");
+    throw_usage("A is missing, must be equalux measure A [B] [OPTION...]");
   }
   if (options.a == "-" && options.b == "-") {
-    throw Error(ExitCode::usage, "A and B are both -, must be one on stdin and the other a file");
+    throw_usage("A and B are both -, must be one on stdin and the other a file");
   }
   check_input(options, options.a);
   if (!options.b.empty()) check_input(options, options.b);
@@ -72,11 +72,10 @@ void check(const MeasureOptions& options) {
   if (options.plot.empty()) return;
   const std::string extension = extension_of(options.plot);
   if (extension != "png" && extension != "svg") {
-    throw Error(ExitCode::usage,
-                "--plot is '" + options.plot + "', must be a name with .png or .svg");
+    throw_usage("--plot is '" + options.plot + "', must be a name with .png or .svg");
   }
   if (options.json == options.plot) {
-    throw Error(ExitCode::usage, "--plot is --json's file, must be another");
+    throw_usage("--plot is --json's file, must be another");
   }
 }
 

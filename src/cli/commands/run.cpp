@@ -13,6 +13,7 @@
 #include "src/cli/stream/run_stream.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
+#include "src/options/option_values.h"
 
 /// `equalux run`: filters one stream.
 namespace equalux::cli {
@@ -49,11 +50,10 @@ void refuse_idle_encoding(const RunSettings& settings) {
     const bool is_flag =
         std::find(settings.flags.begin(), settings.flags.end(), name) != settings.flags.end();
     if (is_flag) {
-      throw Error(ExitCode::usage, "--" + name +
-                                       " is of video that is encoded, must be left out for " +
-                                       stream.output +
-                                       " (.mp4, .mov, .m4v, .mkv, .webm, rtsp://, rtmp:// and "
-                                       "srt:// are encoded, and --record is)");
+      throw_usage("--" + name + " is of video that is encoded, must be left out for " +
+                  stream.output +
+                  " (.mp4, .mov, .m4v, .mkv, .webm, rtsp://, rtmp:// and "
+                  "srt:// are encoded, and --record is)");
     }
     const auto key = std::find_if(settings.keys.begin(), settings.keys.end(),
                                   [&](const auto& each) { return each.first == name; });
@@ -91,9 +91,8 @@ void refuse_idle_flags(const RunSettings& settings) {
     const bool given =
         std::find(settings.flags.begin(), settings.flags.end(), use.flag) != settings.flags.end();
     if (!given || use.used) continue;
-    throw Error(ExitCode::usage, std::string("--") + use.flag + " is of " + use.of +
-                                     ", must be left out for " +
-                                     (use.of_output ? stream.output : stream.input));
+    throw_usage(std::string("--") + use.flag + " is of " + use.of + ", must be left out for " +
+                (use.of_output ? stream.output : stream.input));
   }
 }
 
@@ -108,9 +107,8 @@ void refuse_folder_of_videos(const std::string& input) {
     if (is_media_name(path)) video = at->path().filename().string();
   }
   if (video.empty()) return;
-  throw Error(ExitCode::usage, "input " + input + " is a folder of videos such as " + video +
-                                   ", must be one of them; equalux batch " + input +
-                                   " --out DIR does all");
+  throw_usage("input " + input + " is a folder of videos such as " + video +
+              ", must be one of them; equalux batch " + input + " --out DIR does all");
 }
 
 ExitCode run_command(RunSettings& settings) {
@@ -120,14 +118,13 @@ ExitCode run_command(RunSettings& settings) {
     return ExitCode::done;
   }
   if (stream.input.empty()) {
-    throw Error(ExitCode::usage,
-                "INPUT is missing, must be a file, camera:N, pipewire:NAME, test:WxH@FPS, "
-                "rtsp://..., gst:... or -");
+    throw_usage(
+        "INPUT is missing, must be a file, camera:N, pipewire:NAME, test:WxH@FPS, "
+        "rtsp://..., gst:... or -");
   }
   if (stream.output.empty()) {
     if (!is_live(input_kind(stream.input))) {
-      throw Error(ExitCode::usage,
-                  "output is missing, must be -o FILE, window, null, gst:... or -");
+      throw_usage("output is missing, must be -o FILE, window, null, gst:... or -");
     }
     stream.output = "window";
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "src/cli/values.h"
+
 namespace equalux::cli {
 namespace {
 
@@ -18,13 +20,6 @@ ValueKind kind_of(const Option& option) {
     if (option.value.find(path) != std::string::npos) return ValueKind::file;
   }
   return ValueKind::text;
-}
-
-std::string joined(const std::vector<std::string>& words, const std::string& between) {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? "" : between) + word;
-  return text;
 }
 
 /// Returns an option's spellings, the long one last.

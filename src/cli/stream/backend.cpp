@@ -13,6 +13,7 @@
 
 #include "src/common/filter_recipe.h"
 #include "src/common/log.h"
+#include "src/options/option_values.h"
 #ifdef EQUALUX_HAVE_CUDA
 #include "pipelines/cuda/cuda_processor.h"
 #endif
@@ -156,7 +157,7 @@ std::unique_ptr<Processor> make_processor(const CommonOptions& options) {
   if (options.backend == Backend::cuda) return on_cuda(options);
   const std::string knob = knob_missing_on(Backend::cpu, options);
   const std::string cpu_knob = knob_missing_on(Backend::cuda, options);
-  if (!knob.empty() && !cpu_knob.empty()) throw Error(ExitCode::usage, knob + "; " + cpu_knob);
+  if (!knob.empty() && !cpu_knob.empty()) throw_usage(knob + "; " + cpu_knob);
   if (!cpu_knob.empty()) return on_cpu(options);
   const CudaStatus cuda = cuda_status();
   if (!knob.empty()) {

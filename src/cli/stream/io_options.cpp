@@ -7,6 +7,7 @@
 
 #include "pipelines/core/frame_time.h"
 #include "src/cli/values.h"
+#include "src/options/option_values.h"
 #ifdef EQUALUX_HAVE_GSTREAMER
 #include "pipelines/gstreamer/encode/encoders.h"
 #endif
@@ -23,9 +24,9 @@ constexpr int kMostQuality = 1000;
 Rational read_rate(const std::string& option, const std::string& text) {
   const std::optional<Rational> rate = parse_rate(text);
   if (!rate) {
-    throw Error(ExitCode::usage, "--" + option + " is '" + text +
-                                     "', must be frames per second above 0 and up to 10000, as "
-                                     "30, 29.97 or 30000/1001");
+    throw_usage("--" + option + " is '" + text +
+                "', must be frames per second above 0 and up to 10000, as "
+                "30, 29.97 or 30000/1001");
   }
   return *rate;
 }
@@ -35,7 +36,7 @@ void read_size(const std::string& text, InputOptions& options) {
   if (text.empty()) return;
   const std::size_t cross = text.find('x');
   if (cross == std::string::npos) {
-    throw Error(ExitCode::usage, "--size is '" + text + "', must be WIDTHxHEIGHT in pixels");
+    throw_usage("--size is '" + text + "', must be WIDTHxHEIGHT in pixels");
   }
   options.width = static_cast<int>(read_integer("size", text.substr(0, cross), 1, kMaxCameraSide));
   options.height =
@@ -51,8 +52,8 @@ Option camera_control_option(InputOptions& options) {
         if (text.empty()) return;
         const std::size_t equals = text.find('=');
         if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-          throw Error(ExitCode::usage, "--camera-control is '" + text +
-                                           "', must be NAME=VALUE, as power_line_frequency=1");
+          throw_usage("--camera-control is '" + text +
+                      "', must be NAME=VALUE, as power_line_frequency=1");
         }
         options.controls.emplace_back(text.substr(0, equals), text.substr(equals + 1));
       }};
@@ -71,8 +72,8 @@ Option reconnect_option(InputOptions& options) {
         options.reconnect = text.empty() ? "always" : text;
         if (options.reconnect == "always" || options.reconnect == "off") return;
         if (!std::isdigit(static_cast<unsigned char>(text.front()))) {
-          throw Error(ExitCode::usage, "--reconnect is '" + text +
-                                           "', must be always, off or seconds, 1 to 31536000");
+          throw_usage("--reconnect is '" + text +
+                      "', must be always, off or seconds, 1 to 31536000");
         }
         (void)read_integer("reconnect", text, 1, kMostSeconds);
       }};
@@ -85,8 +86,7 @@ Option decoder_option(InputOptions& options) {
       "--verify is not asked for, else software (default: auto)",
       [&options](const std::string& text) {
         if (text != "auto" && text != "software" && text != "gpu") {
-          throw Error(ExitCode::usage,
-                      "--decoder is '" + text + "', must be auto, software or gpu");
+          throw_usage("--decoder is '" + text + "', must be auto, software or gpu");
         }
         options.decoder = text;
       }};
@@ -122,9 +122,9 @@ std::int64_t read_time(const std::string& option, const std::string& text) {
     at = end + 1;
   }
   if (known) return ns;
-  throw Error(ExitCode::usage, "--" + option + " is '" + text +
-                                   "', must be seconds or [H:]M:S, as 90, 1:30 or 0:01:30.5, up to "
-                                   "8000000 s");
+  throw_usage("--" + option + " is '" + text +
+              "', must be seconds or [H:]M:S, as 90, 1:30 or 0:01:30.5, up to "
+              "8000000 s");
 }
 
 std::vector<Option> part_options(InputOptions& options) {
@@ -146,15 +146,15 @@ std::vector<Option> part_options(InputOptions& options) {
 std::optional<Part> part_of(const InputOptions& options) {
   if (!options.from_ns && !options.to_ns && !options.part_ns) return std::nullopt;
   if (options.to_ns && options.part_ns) {
-    throw Error(ExitCode::usage, "--to and --duration both say where to end, must be one of them");
+    throw_usage("--to and --duration both say where to end, must be one of them");
   }
   Part part;
   part.from_ns = options.from_ns.value_or(0);
   part.to_ns = options.to_ns;
   if (options.part_ns) part.to_ns = part.from_ns + *options.part_ns;
   if (part.to_ns && *part.to_ns <= part.from_ns) {
-    throw Error(ExitCode::usage, options.part_ns ? "--duration is 0, must be above it"
-                                                 : "--to is not behind --from, must be");
+    throw_usage(options.part_ns ? "--duration is 0, must be above it"
+                                : "--to is not behind --from, must be");
   }
   return part;
 }

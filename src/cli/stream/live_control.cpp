@@ -18,6 +18,7 @@
 #include "src/cli/settings.h"
 #include "src/common/formatting.h"
 #include "src/common/log.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli {
 namespace {
@@ -47,15 +48,14 @@ std::string made_token() {
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line)) {
-    throw Error(ExitCode::usage,
-                "--serve-token " + text + " cannot be read, must be @FILE with the token in it");
+    throw_usage("--serve-token " + text + " cannot be read, must be @FILE with the token in it");
   }
   if (line.ends_with('\r')) line.pop_back();  // Editors of Windows end lines with "\r\n".
   // An empty token would mean that none is needed.
   if (line.empty()) {
-    throw Error(ExitCode::usage, "--serve-token " + text +
-                                     " begins with an empty line, must be @FILE with the token in "
-                                     "its first line");
+    throw_usage("--serve-token " + text +
+                " begins with an empty line, must be @FILE with the token in "
+                "its first line");
   }
   return line;
 }
@@ -184,10 +184,10 @@ LiveControl::LiveControl(const LiveOptions& options, const CommonOptions& common
   if (!options.control.empty()) socket_ = open_control_socket(options.control, api_);
   if (options.serve.empty()) {
     if (!options.serve_token.empty()) {
-      throw Error(ExitCode::usage, "--serve-token has no page to guard, must stand with --serve");
+      throw_usage("--serve-token has no page to guard, must stand with --serve");
     }
     if (options.open) {
-      throw Error(ExitCode::usage, "--open has no page to open, must stand with --serve");
+      throw_usage("--open has no page to open, must stand with --serve");
     }
     return;
   }

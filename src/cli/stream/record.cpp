@@ -31,9 +31,9 @@ constexpr std::array<Unit, 8> kUnits{{{"s", 1'000'000'000, true},
 constexpr std::int64_t kMostOfAUnit = 100'000;
 
 [[noreturn]] void refuse_split(const std::string& text) {
-  throw Error(ExitCode::usage, "--record-split is '" + text +
-                                   "', must be a time, a size or both, 1 to 100000 of s, min, h, "
-                                   "kB, MB, GB, MiB or GiB, as 10min, 500MB or 1h,2GB");
+  throw_usage("--record-split is '" + text +
+              "', must be a time, a size or both, 1 to 100000 of s, min, h, "
+              "kB, MB, GB, MiB or GiB, as 10min, 500MB or 1h,2GB");
 }
 
 void read_split(const std::string& text, RecordingOptions& options) {
@@ -87,10 +87,10 @@ void check_recording(const RecordingOptions& options, const OutputOptions& out) 
   if (options.path.empty()) {
     const bool split = options.split_ns || options.split_bytes;
     if (!split && !options.standby && !options.original) return;
-    throw Error(ExitCode::usage, std::string(split             ? "--record-split"
-                                             : options.standby ? "--record-standby"
-                                                               : "--record-original") +
-                                     " has nothing to record into, must stand with --record FILE");
+    throw_usage(std::string(split             ? "--record-split"
+                            : options.standby ? "--record-standby"
+                                              : "--record-original") +
+                " has nothing to record into, must stand with --record FILE");
   }
   bool file = false;
   try {
@@ -100,8 +100,8 @@ void check_recording(const RecordingOptions& options, const OutputOptions& out) 
     // recordings.
   }
   if (!file) {
-    throw Error(ExitCode::usage, "--record is '" + options.path +
-                                     "', must be a file .mkv, .mp4, .mov, .m4v or .webm");
+    throw_usage("--record is '" + options.path +
+                "', must be a file .mkv, .mp4, .mov, .m4v or .webm");
   }
   check_output(options.path, out);
 }

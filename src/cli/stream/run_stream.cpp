@@ -20,6 +20,7 @@
 #include "src/cli/stream/progress_line.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
+#include "src/options/option_values.h"
 
 namespace equalux::cli {
 namespace {
@@ -50,13 +51,11 @@ void check_measuring(const CommonOptions& common, bool stdout_taken) {
   const bool hashes = common.verify == "-";
   const bool timings = common.timings == "-";
   if (hashes && stdout_taken) {
-    throw Error(ExitCode::usage,
-                "--verify writes to stdout as output - does, must be --verify=FILE");
+    throw_usage("--verify writes to stdout as output - does, must be --verify=FILE");
   }
   if (timings && (stdout_taken || hashes)) {
-    throw Error(ExitCode::usage, "--timings - writes to stdout as " +
-                                     std::string(hashes ? "--verify" : "output -") +
-                                     " does, must be a file");
+    throw_usage("--timings - writes to stdout as " + std::string(hashes ? "--verify" : "output -") +
+                " does, must be a file");
   }
 }
 
@@ -104,19 +103,16 @@ void refuse_outputs_over_stills(const StreamOptions& options, OutputKind out) {
       inputs.refuse(name->at(i));
   }
   if (is_file(out)) inputs.refuse(options.output);
-  for (const std::string& written :
-       {options.common.timings, options.common.verify.value_or(""), options.common.curve_to}) {
-    if (!written.empty()) inputs.refuse(written);
-  }
+  for (const std::string& written : written_files(options.common))
+    inputs.refuse(written);
 }
 
 void refuse_outputs_over_files_of_options(const StreamOptions& options, OutputKind out) {
   const InputFiles files = files_of(options.common);
-  for (const std::string& written :
-       {is_file(out) ? options.output : std::string(), options.common.timings,
-        options.common.verify.value_or(""), options.common.curve_to, options.record.path}) {
+  if (is_file(out)) files.refuse(options.output);
+  for (const std::string& written : written_files(options.common))
     files.refuse(written);
-  }
+  files.refuse(options.record.path);
   if (out != OutputKind::sequence) return;
   const auto name = NumberedName::parse(options.output);
   for (const std::string& path : files.paths())
@@ -131,14 +127,12 @@ void check_stream(const StreamOptions& options) {
   const OutputKind out = output_kind(options.output);
   if (is_file(in) && is_file(out)) refuse_same_file(options.input, options.output);
   if (in == InputKind::pipewire && options.input == options.output)
-    throw Error(ExitCode::usage,
-                "output " + options.output + " is the input, must have another name");
+    throw_usage("output " + options.output + " is the input, must have another name");
   if (in == InputKind::sequence) refuse_outputs_over_stills(options, out);
   check_measuring(options.common, out == OutputKind::standard_output);
-  for (const std::string& written :
-       {options.common.timings, options.common.verify.value_or(""), options.common.curve_to}) {
-    if (is_file(in) && !written.empty()) refuse_same_file(options.input, written);
-    if (is_file(out) && !written.empty()) refuse_same_file(options.output, written);
+  for (const std::string& written : written_files(options.common)) {
+    if (is_file(in)) refuse_same_file(options.input, written);
+    if (is_file(out)) refuse_same_file(options.output, written);
   }
   check_recording(options.record, options.out);
   check_filters(options.common);
