@@ -364,17 +364,8 @@ std::unique_ptr<Sink> make_plain_sink(const std::string& output, const OutputOpt
       break;
   }
 #ifdef EQUALUX_HAVE_GSTREAMER
-  FileSinkOptions file;
+  FileSinkOptions file = options;
   file.path = output;
-  file.encoder = options.encoder;
-  file.prefers_gpu = options.prefers_gpu;
-  file.quality = options.quality;
-  file.lossless = options.lossless;
-  file.drop_streams = options.drop_streams;
-  file.continues = options.continues;
-  file.keep_partial = options.keep_partial;
-  file.journal = options.journal;
-  file.resume = options.resume;
   return make_file_sink(file);
 #else
   (void)options;

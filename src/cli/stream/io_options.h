@@ -8,6 +8,7 @@
 
 #include "pipelines/core/part_source.h"
 #include "pipelines/core/source.h"
+#include "pipelines/gstreamer/encode/file_sink.h"
 #include "pipelines/live/steering.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
@@ -29,20 +30,11 @@ struct InputOptions {
   std::optional<std::int64_t> part_ns;  ///< duration of the part, instead of to_ns
 };
 
-struct OutputOptions {
-  std::string encoder;         ///< empty = the default, see FileSinkOptions
-  std::optional<int> quality;  ///< on the encoder's own scale
-  bool lossless = false;
-  bool drop_streams = false;
-  bool mute = false;  ///< for streams, see StreamSinkOptions
-  // Fields that are not set by the user.
-  bool prefers_gpu = false;  ///< see FileSinkOptions
-  // Fields for checkpoints:
-  std::string journal;           ///< see FileSinkOptions; if set, checkpoints are wanted
-  std::string resume;            ///< result of Sink::checkpoint(); empty = from the start
+/// Options of outputs of any kind; the output's text becomes the path. The user sets encoder,
+/// quality, lossless, drop_streams and mute.
+struct OutputOptions : FileSinkOptions {
+  bool mute = false;             ///< for streams, see StreamSinkOptions
   Steering* steering = nullptr;  ///< for keys of a window; null = none
-  bool keep_partial = false;     ///< see FileSinkOptions
-  bool continues = false;        ///< see FileSinkOptions
 };
 
 /// Makes --encoder, --quality, --lossless, --drop-streams.
