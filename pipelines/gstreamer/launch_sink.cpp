@@ -1,6 +1,6 @@
 #include <cerrno>
 #include <chrono>
-#include <mutex>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -28,10 +28,12 @@ constexpr auto kStopLaunchWhenStopped = 500ms;
 /// Interval at which a waiting write() checks again.
 constexpr auto kLaunchLook = 2ms;
 
-class LaunchSink final : public Sink {
+class LaunchSink : public Sink {
  public:
-  LaunchSink(std::string name, std::string launch)
-      : name_(std::move(name)), launch_(std::move(launch)) {}
+  /// `launch_for` returns the launch string for frames of a size and format, and may throw Error.
+  using LaunchFor = std::function<std::string(const ImageDesc&)>;
+  LaunchSink(std::string name, LaunchFor launch_for)
+      : name_(std::move(name)), launch_for_(std::move(launch_for)) {}
 
   void open(const StreamInfo& info) override;
   void write(Frame& frame) override;
@@ -49,7 +51,7 @@ class LaunchSink final : public Sink {
   void refuse_loose_end(GstElement* pipeline) const;
 
   std::string name_;
-  std::string launch_;
+  LaunchFor launch_for_;
   bool live_ = false;
   std::optional<std::int64_t> first_pts_ns_;
   std::unique_ptr<gst::Pipeline> pipeline_;
@@ -59,8 +61,9 @@ class LaunchSink final : public Sink {
 };
 
 void LaunchSink::open(const StreamInfo& info) {
+  const std::string launch = launch_for_(info.desc);
   pipeline_ = std::make_unique<gst::Pipeline>(
-      gst::parse_launch("appsrc name=equalux_in ! videoconvert ! " + launch_, launch_,
+      gst::parse_launch("appsrc name=equalux_in ! videoconvert ! " + launch, launch,
                         "a sink starts with video, as in gst:videoconvert ! autovideosink"));
   messages_.emplace(pipeline_->get());
   GstElement* source = gst::element_of(pipeline_->get(), "equalux_in");
@@ -148,64 +151,41 @@ void LaunchSink::finish(Ending ending) {
   throw Error(ExitCode::write_failed, name_ + ": does not end");
 }
 
-class V4l2Sink final : public Sink {
+class V4l2Sink final : public LaunchSink {
  public:
-  explicit V4l2Sink(std::string device) : device_(std::move(device)) {}
-
-  void open(const StreamInfo& info) override {
-    {
-      auto sink = std::make_unique<LaunchSink>(name(), v4l2_launch(device_, set_format(info.desc)));
-      const std::lock_guard lock(mutex_);
-      sink_ = std::move(sink);
-      if (cancelled_) sink_->cancel();
-    }
-    sink_->open(info);
-  }
-  void cancel() noexcept override {
-    const std::lock_guard lock(mutex_);
-    cancelled_ = true;
-    if (sink_) sink_->cancel();
-  }
-  void write(Frame& frame) override { sink_->write(frame); }
-  void finish(Ending ending) override {
-    if (sink_) sink_->finish(ending);
-  }
-  std::string name() const override { return "v4l2:" + device_; }
-
- private:
-  /// Closes the node afterwards: v4l2sink opens it again, and some drivers allow only one user.
-  [[nodiscard]] V4l2Output set_format(const ImageDesc& desc) const {
-    const V4l2Node node(device_);
-    if (node.error() != 0) {
-      const bool missing =
-          node.error() == ENOENT || node.error() == ENODEV || node.error() == ENXIO;
-      const bool forbidden = node.error() == EACCES || node.error() == EPERM;
-      throw Error(missing ? ExitCode::no_input : ExitCode::cannot_create,
-                  device_ + ": " + system_error_text(node.error()) + ", must be " +
-                      (forbidden ? "one that you may write; equalux doctor says how"
-                                 : "a video output device" + v4l2_output_remedy(device_)));
-    }
-    const V4l2Output output = set_v4l2_output(node, device_, desc);
-    const std::string difference = size_difference(output, desc);
-    if (!difference.empty()) logger().warn("{}: {}", name(), difference);
-    logger().debug("{}: takes {}x{} {}", name(), output.width, output.height, output.format);
-    return output;
-  }
-
-  std::string device_;
-  std::unique_ptr<LaunchSink> sink_;
-  std::mutex mutex_;  // cancel() comes from other threads, also while open() makes the sink
-  bool cancelled_ = false;
+  using LaunchSink::LaunchSink;
+  std::string why_opaque(const StreamInfo& info) const override { return Sink::why_opaque(info); }
 };
+
+/// Sets the format of an output device, which is closed afterwards: v4l2sink opens it again, and
+/// some drivers allow only one user. Returns the launch string for it.
+std::string prepare_v4l2(const std::string& device, const ImageDesc& desc) {
+  const V4l2Node node(device);
+  if (node.error() != 0) {
+    const bool missing = node.error() == ENOENT || node.error() == ENODEV || node.error() == ENXIO;
+    const bool forbidden = node.error() == EACCES || node.error() == EPERM;
+    throw Error(missing ? ExitCode::no_input : ExitCode::cannot_create,
+                device + ": " + system_error_text(node.error()) + ", must be " +
+                    (forbidden ? "one that you may write; equalux doctor says how"
+                               : "a video output device" + v4l2_output_remedy(device)));
+  }
+  const V4l2Output output = set_v4l2_output(node, device, desc);
+  const std::string difference = size_difference(output, desc);
+  if (!difference.empty()) logger().warn("v4l2:{}: {}", device, difference);
+  logger().debug("v4l2:{}: takes {}x{} {}", device, output.width, output.height, output.format);
+  return v4l2_launch(device, output);
+}
 
 }  // namespace
 
 std::unique_ptr<Sink> make_launch_sink(const std::string& launch) {
-  return std::make_unique<LaunchSink>("gst:" + launch, launch);
+  return std::make_unique<LaunchSink>("gst:" + launch,
+                                      [launch](const ImageDesc&) { return launch; });
 }
 
 std::unique_ptr<Sink> make_v4l2_sink(const std::string& device) {
-  return std::make_unique<V4l2Sink>(device);
+  return std::make_unique<V4l2Sink>(
+      "v4l2:" + device, [device](const ImageDesc& desc) { return prepare_v4l2(device, desc); });
 }
 
 }  // namespace equalux
