@@ -48,7 +48,7 @@ std::vector<std::string> outputs_of(const BatchPlan& plan, const std::string& ou
 }
 
 TEST(BatchPlan, MirrorsFoldersInNaturalOrder) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   for (const char* name : {"in/a10.mp4", "in/a2.avi", "in/sub/b.MKV", "in/notes.txt",
                            "in/a2.partial.mp4", "in/sub/c.webm"}) {
     folder.write(name, "x");
@@ -65,7 +65,7 @@ TEST(BatchPlan, MirrorsFoldersInNaturalOrder) {
 
 /// What `run` reads as a video by its name, a batch finds in folders.
 TEST(BatchPlan, FindsAnimationsAndStreamsWithoutContainers) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   for (const char* name : {"in/1.GIF", "in/2.265", "in/3.mjpeg", "in/4.ivf", "in/5.m2t", "in/6.f4v",
                            "in/7.png", "in/8.apng", "in/9.ogg"}) {
     folder.write(name, "x");
@@ -77,7 +77,7 @@ TEST(BatchPlan, FindsAnimationsAndStreamsWithoutContainers) {
 }
 
 TEST(BatchPlan, SaysWhatItLeavesOut) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   folder.write("in/a.mp4", "x");
   folder.write("elsewhere/b.mp4", "x");
   std::filesystem::create_symlink("a.mp4", folder / "in/link.mp4");
@@ -95,7 +95,7 @@ TEST(BatchPlan, SaysWhatItLeavesOut) {
 }
 
 TEST(BatchPlan, NamesFoldersThatCannotBeRead) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
   folder.write("in/a.mp4", "x");
   folder.write("in/closed/b.mp4", "x");
@@ -113,7 +113,7 @@ TEST(BatchPlan, NamesFoldersThatCannotBeRead) {
 }
 
 TEST(BatchPlan, NamesFoldersWhoseListingEndsEarly) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   for (int i = 0; i < 6; ++i)
     folder.write("in/" + std::to_string(i) + ".mp4", "x");
   entries_until_failure = 4;  // Some of them may be . and .. themselves.
@@ -128,7 +128,7 @@ TEST(BatchPlan, NamesFoldersWhoseListingEndsEarly) {
 }
 
 TEST(BatchPlan, LeavesItsOwnResultsOut) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   folder.write("a.mp4", "x");
   folder.write("out/a.mp4", "x");
   const BatchPlan plan = plan_batch({folder.path().string()}, {}, folder / "out", "");
@@ -143,7 +143,7 @@ TEST(BatchPlan, RefusesTwoInputsOfOneName) {
 }
 
 TEST(BatchPlan, ResultsOfOneNameKeepTheExtensionsOfTheirInputs) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   for (const char* name : {"in/a.gif", "in/a.avi", "in/b.avi", "in/b.mkv", "in/sub/a.avi",
                            "in/sub/c.MKV", "in/sub/c.mkv", "in/d.avi"}) {
     folder.write(name, "x");
@@ -167,13 +167,13 @@ TEST(BatchPlan, ResultsOfOneNameKeepTheExtensionsOfTheirInputs) {
 }
 
 TEST(BatchPlan, RefusesToOverwriteInputs) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   folder.write("a.mp4", "x");
   EXPECT_THROW((void)plan_batch({folder / "a.mp4"}, {}, folder.path().string(), ""), Error);
 }
 
 TEST(BatchPlan, RefusesToOverwriteTheInputOfAnotherJob) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   folder.write("a.mp4", "x");
   folder.write("out/b.mp4", "y");
   const std::string chain = "a.mp4\tb.mp4\nout/b.mp4\tc.mp4";
@@ -203,7 +203,7 @@ TEST(Manifest, NamesInputsAndResults) {
 }
 
 TEST(BatchPlan, RefusesResultsAmongWhatABatchRemembers) {
-  const test::TemporaryFolder folder;
+  const test::TempFolder folder;
   folder.write("in/.equalux/x.mp4", "x");
   EXPECT_THROW((void)plan_batch({folder / "in"}, {}, "out", ""), Error);
   for (const char* result : {".equalux/x.mp4", "./.equalux/sub/x.mp4", "sub/../.equalux/x.mp4"}) {

@@ -28,7 +28,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 struct BatchCommand : ::testing::Test {
-  TemporaryFolder folder;
+  TempFolder folder;
   ProgramOptions options;
 
   BatchCommand() { options.folder = folder.path(); }

@@ -32,7 +32,7 @@ std::vector<std::string> containers(const std::string& usual) {
 }
 
 struct ResumeTest : ::testing::Test {
-  TemporaryFolder folder;
+  TempFolder folder;
   ProgramOptions options;
   std::string extension;
   std::string name;

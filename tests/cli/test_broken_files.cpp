@@ -50,7 +50,7 @@ std::string broken(std::string bytes, std::mt19937& random) {
 }
 
 struct BrokenFiles : ::testing::Test {
-  TemporaryFolder folder;
+  TempFolder folder;
   ProgramOptions options;
   std::mt19937 random{1234};
 

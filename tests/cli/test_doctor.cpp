@@ -36,7 +36,7 @@ class Doctor : public ::testing::Test {
   void exclusive(const std::string& options) const {
     folder_.write("module/v4l2loopback/parameters/exclusive_caps", options + "\n");
   }
-  TemporaryFolder folder_;
+  TempFolder folder_;
 };
 
 TEST_F(Doctor, LoopbackThatIsNotLoadedIsAbsent) {

@@ -51,7 +51,7 @@ class LongRun : public ::testing::Test {
   }
   static bool is_full() { return !kSanitized && wants_every_count(); }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
   std::vector<Holding> samples_;
 };

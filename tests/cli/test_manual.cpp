@@ -80,7 +80,7 @@ TEST(Manual, NothingOfATextIsTakenForAMacro) {
 
 TEST(Manual, PagesAreClean) {
   EQUALUX_NEEDS("/usr/bin/mandoc");
-  const TemporaryFolder folder;
+  const TempFolder folder;
   for (const std::string& page : pages()) {
     folder.write("page.1", page);
     const ProgramResult result = run("/usr/bin/mandoc", {"-Tlint", folder / "page.1"});
@@ -90,7 +90,7 @@ TEST(Manual, PagesAreClean) {
 }
 
 /// What bash offers for words, of which the last is under the cursor.
-std::string bash_offers(const TemporaryFolder& folder, const std::string& words) {
+std::string bash_offers(const TempFolder& folder, const std::string& words) {
   const ProgramResult result =
       run("/bin/bash", {"--norc", "-c",
                         "source " + (folder / "equalux.bash") + "\nCOMP_WORDS=(" + words +
@@ -127,7 +127,7 @@ TEST(Completions, TellWhatAnOptionDoes) {
 
 TEST(Completions, OfBash) {
   EQUALUX_NEEDS("/bin/bash");
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::vector<Command> commands = cli::all_commands();
   folder.write("equalux.bash", cli::bash_completion(commands));
   const auto offers = [&folder](const std::string& words) { return bash_offers(folder, words); };
@@ -157,7 +157,7 @@ TEST(Completions, OfBash) {
 
 TEST(Completions, OfFish) {
   EQUALUX_NEEDS("/usr/bin/fish");
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("equalux.fish", cli::fish_completion(cli::all_commands()));
   const auto offers = [&folder](const std::string& words) {
     const ProgramResult result = run(
@@ -181,7 +181,7 @@ TEST(Completions, OfFish) {
 
 TEST(Completions, OfZsh) {
   EQUALUX_NEEDS("/bin/zsh");
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("_equalux", cli::zsh_completion(cli::all_commands()));
   // A shell with a terminal of its own, in which Tab is pressed.
   folder.write("ask.zsh", R"(

@@ -44,7 +44,7 @@ const std::vector<CudaFailure> kFailures{
     {"launch", "cudaErrorLaunchFailure", true}};
 
 struct ProgramCudaFailures : ::testing::Test {
-  TemporaryFolder folder;
+  TempFolder folder;
   ProgramOptions options;
 
   ProgramCudaFailures() {

@@ -83,7 +83,7 @@ class Curve : public ::testing::Test {
     return curve_from_text(folder_.read(name), name);
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

@@ -42,7 +42,7 @@ void PrintTo(const BadCall& call, std::ostream* out) {
     *out << ' ' << argument;
 }
 
-void make_inputs(const TemporaryFolder& folder) {
+void make_inputs(const TempFolder& folder) {
   folder.write("in.y4m", dim_y4m(32, 16, 3));
   folder.write("a/same.y4m", dim_y4m(32, 16, 1));
   folder.write("b/same.y4m", dim_y4m(32, 16, 1));
@@ -65,7 +65,7 @@ void make_inputs(const TemporaryFolder& folder) {
 class BadCalls : public ::testing::TestWithParam<BadCall> {};
 
 TEST_P(BadCalls, EndInOneLineAndTheirCode) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   make_inputs(folder);
   const std::vector<std::string> before = folder.names();
   ProgramOptions options;

@@ -49,7 +49,7 @@ std::vector<std::string> files_on(const fs::path& disk) {
 
 struct FullDiskTest : ::testing::Test {
   SmallDisk disk{kSmallKb};  // before there are threads
-  TemporaryFolder folder;
+  TempFolder folder;
   ProgramOptions options;
 
   void SetUp() override {
@@ -155,7 +155,7 @@ struct StandardOutputIsFull : ::testing::TestWithParam<std::vector<std::string>>
 
 TEST_P(StandardOutputIsFull, IsAWriteErrorAtOnce) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(320, 240, kFrames));
   fs::create_symlink("/dev/full", folder.path() / "full.y4m");
   ProgramOptions options;

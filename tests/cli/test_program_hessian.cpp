@@ -33,7 +33,7 @@ class HessianCommand : public ::testing::Test {
     return text;
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

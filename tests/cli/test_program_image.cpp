@@ -35,7 +35,7 @@ class ImageCommand : public ::testing::Test {
     return run_program(arguments, options_);
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

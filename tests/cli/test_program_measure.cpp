@@ -86,7 +86,7 @@ class Measure : public ::testing::Test {
     EXPECT_EQ(result.out, "");
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
 };
 
 TEST_F(Measure, PairGivesATable) {

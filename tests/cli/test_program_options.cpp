@@ -75,7 +75,7 @@ TEST(Help, EveryConfigLineIsCommented) {
   for (const char* name : {"default.toml", "stable.toml", "webcam.toml", "low-light.toml",
                            "fog.toml", "haze.toml", "underwater.toml", "endoscopy.toml",
                            "surveillance.toml", "archive-film.toml", "batch.toml"}) {
-    const TemporaryFolder folder;
+    const TempFolder folder;
     std::filesystem::copy(config_path(name), folder.path() / "copy.toml");
     for (const std::string& line : lines_of(folder.read("copy.toml"))) {
       if (line[0] == '#' || line[0] == '[' || line[0] == ' ') continue;
@@ -148,7 +148,7 @@ std::string config_lines(const std::vector<std::string>& lines, const std::strin
 }
 
 TEST(Help, DefaultConfigSaysOfEachKnobWhatItsTableSays) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   std::filesystem::copy(config_path("default.toml"), folder.path() / "copy.toml");
   const std::vector<std::string> lines = lines_of(folder.read("copy.toml"));
   for (const Option& option : equalize_options()) {
@@ -166,7 +166,7 @@ TEST(Help, DefaultConfigSaysOfEachKnobWhatItsTableSays) {
 }
 
 TEST(Help, DefaultConfigHoldsTheDefaults) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(64, 48, 4));
   ProgramOptions options;
   options.folder = folder.path();
@@ -251,7 +251,7 @@ TEST(Help, ShortHelpSaysWhatADefaultOfZeroIs) {
 
 /// The shell of a test is not needed: the reading end is closed before the program writes.
 TEST(Help, AReaderThatGoesEndsItQuietly) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 3));
   for (const char* arguments : {"--help", "run --help-all", "run --list-encoders", "--list-presets",
                                 "devices", "measure in.y4m", "measure in.y4m --json -"}) {
@@ -296,7 +296,7 @@ class Layers : public ::testing::Test {
     return folder_.read("out.ppm");
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
 };
 
 TEST_F(Layers, FlagsWinOverConfigOverIncludeOverPreset) {
@@ -351,7 +351,7 @@ TEST_F(Layers, KeysOfOtherCommandsStandUnderTheirTable) {
 }
 
 TEST(Presets, OursLoad) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 2));
   ProgramOptions options;
   options.folder = folder.path();
@@ -369,7 +369,7 @@ TEST(Presets, OursLoad) {
 }
 
 TEST(Presets, NoiseReductionComesWithThoseForTheDark) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(64, 48, 4));
   ProgramOptions options;
   options.folder = folder.path();
@@ -434,7 +434,7 @@ double mean_saturation(const std::string& ppm) {
 
 /// Where saturation is 1, the picture has lost what two of its three channels showed.
 TEST(Presets, GiveColoursBackButDoNotDrownPicturesInThem) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.ppm", reddish_ppm());
   ProgramOptions options;
   options.folder = folder.path();
@@ -450,7 +450,7 @@ TEST(Presets, GiveColoursBackButDoNotDrownPicturesInThem) {
 }
 
 TEST(Presets, CurvesAreForAllCommandsThoseOfACommandForIt) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 2));
   folder.write("in.ppm", dim_ppm(32, 16));
   ProgramOptions options;
@@ -511,7 +511,7 @@ TEST(Help, NamesTheKeysOfTheWindow) {
 }
 
 TEST(Presets, ColoursComeBackInEverySpaceAndByTiles) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 3));
   const std::string in = (folder.path() / "in.y4m").string();
   const auto said = [&in](std::vector<std::string> more) {
@@ -536,7 +536,7 @@ TEST(Presets, ColoursComeBackInEverySpaceAndByTiles) {
 }
 
 TEST(Presets, WhatAPresetBringsGivesWayToWhatLeavesItNoMeaning) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(32, 16, 3));
   ProgramOptions options;
   options.folder = folder.path();
@@ -572,7 +572,7 @@ TEST(Presets, WhatAPresetBringsGivesWayToWhatLeavesItNoMeaning) {
 }
 
 TEST(Presets, StableIsWhatRunDoes) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(64, 48, 4));
   ProgramOptions options;
   options.folder = folder.path();
@@ -595,7 +595,7 @@ TEST(Presets, StableIsWhatRunDoes) {
 }
 
 TEST(Presets, WithoutTheirFilesRunIsPlainAndSaysSoBesideTheFrames) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   std::filesystem::create_directory(folder / "bin");
   std::filesystem::copy_file(std::filesystem::path(EQUALUX_PROGRAM_FOLDER) / "equalux",
                              folder / "bin/equalux");
@@ -613,7 +613,7 @@ TEST(Presets, WithoutTheirFilesRunIsPlainAndSaysSoBesideTheFrames) {
 
 /// What a filter has of the flags and the preset, it takes; its own spec wins.
 TEST(Knobs, ReachEveryFilterThatHasThem) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(64, 48, 4));
   folder.write("partly.toml", "strength = 0.3\nregion = \"0,0,8,8\"\n");
   ProgramOptions options;

@@ -55,7 +55,7 @@ class RunCommand : public ::testing::Test {
     }
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

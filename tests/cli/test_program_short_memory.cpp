@@ -31,7 +31,7 @@ struct Command {
 };
 
 struct ShortMemory : ::testing::TestWithParam<Command> {
-  TemporaryFolder folder;
+  TempFolder folder;
   ProgramOptions options;
 
   void SetUp() override {

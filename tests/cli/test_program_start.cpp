@@ -65,7 +65,7 @@ class ProgramStart : public ::testing::Test {
     EXPECT_THAT(libraries, Each(Not(ContainsRegex(kHeavy))));
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
 };
 
 TEST_F(ProgramStart, LoadsFewLibrariesWhereNoneIsNeeded) {

@@ -1,7 +1,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include <equalux/error.h>
@@ -56,8 +55,7 @@ void write_phone_clip(const std::string& path) {
       "-f lavfi -i testsrc=s=64x48:r=25:d=0.4 -f lavfi -i sine=d=0.4 -f lavfi -i sine=d=0.4 -map 0 "
       "-map 1 -map 2 -c:v libx264 -c:a aac -f mov '" +
       path + "'");
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::string bytes = test::read_file(path);
   const std::size_t track = bytes.rfind("trak");
   const auto rename = [&](const char* within, const char* from, const char* to) {
     const std::size_t at = bytes.find(from, bytes.find(within, track));
@@ -87,7 +85,7 @@ TEST_F(ContainerFailures, DataThatNothingHoldsIsLeftOutAndTold) {
 TEST_F(ContainerFailures, RefusesWhatTheContainerCannotHold) {
   const std::string in = folder_ / "in.mkv";
   test::make_rich_mkv(folder_, in);
-  const auto before = folder_.files();
+  const auto before = folder_.names();
   EXPECT_THAT(refusal({folder_ / "out.mp4", in, false}, "h264", ExitCode::usage),
               AllOf(HasSubstr("stream 3 (subtitle, subrip) does not fit in mp4"),
                     HasSubstr("use .mkv, or --drop-streams")));
@@ -101,7 +99,7 @@ TEST_F(ContainerFailures, RefusesWhatTheContainerCannotHold) {
   EXPECT_THAT(refusal({folder_ / "out.webm", "", false}, "h264", ExitCode::usage),
               HasSubstr("a h264 video does not fit in webm; use .mkv"));
   EXPECT_THAT(refusal({folder_ / "out.mkv", in, false}, "h264", ExitCode::usage), "accepted");
-  EXPECT_EQ(folder_.files(), before);
+  EXPECT_EQ(folder_.names(), before);
 
   const auto writer = make_container_writer({folder_ / "out.mp4", in, true});
   writer->check("h264");
@@ -140,22 +138,22 @@ TEST_F(ContainerFailures, RefusesItsOwnInputAndBadNames) {
 TEST_F(ContainerFailures, AbandonLeavesNothing) {
   const std::string in = folder_ / "in.mp4";
   test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
-  const auto before = folder_.files();
+  const auto before = folder_.names();
   const test::EncodedVideo video = test::read_video(in);
   for (const char* name : {"out.mp4", "out.mkv"}) {
     const auto writer = make_container_writer({folder_ / name, in, false});
     writer->start(video.format);
     test::feed(*writer, video, 0, 30);
-    EXPECT_NE(folder_.files(), before);
+    EXPECT_NE(folder_.names(), before);
     writer->abandon();
-    EXPECT_EQ(folder_.files(), before) << name;
+    EXPECT_EQ(folder_.names(), before) << name;
   }
 }
 
 TEST_F(ContainerFailures, PicturesWithoutTimesAreNoResult) {
   const std::string in = folder_ / "in.mp4";
   test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");
-  const auto before = folder_.files();
+  const auto before = folder_.names();
   test::EncodedVideo video = test::read_video(in);
   for (auto& packet : video.packets)
     packet.pts_ns = packet.dts_ns = 0;
@@ -171,7 +169,7 @@ TEST_F(ContainerFailures, PicturesWithoutTimesAreNoResult) {
       EXPECT_THAT(error.what(), HasSubstr("have no times"));
     }
     writer->abandon();
-    EXPECT_EQ(folder_.files(), before) << name;
+    EXPECT_EQ(folder_.names(), before) << name;
   }
 }
 
@@ -239,7 +237,7 @@ TEST_F(ContainerFailures, AKillLeavesAPlayablePartialFile) {
       ::kill(::getpid(), SIGKILL);
     });
     ASSERT_TRUE(WIFSIGNALED(status));
-    EXPECT_THAT(folder_.files(), testing::Not(testing::Contains("out" + extension)));
+    EXPECT_THAT(folder_.names(), testing::Not(testing::Contains("out" + extension)));
     // Of 2.5 s at most the last second is lost.
     EXPECT_GE(test::decoded_frames(folder_ / out), 44) << out;
     EXPECT_GT(packet_count(folder_ / out, 1), 30U) << out;

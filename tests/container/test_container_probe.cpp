@@ -139,8 +139,7 @@ TEST_F(ContainerProbe, SurvivesDamagedFiles) {
   std::vector<std::string> wholes;
   for (const auto& [name, options] : kinds) {
     test::make_clip(folder_ / name, "-t 1 " + options);
-    std::ifstream file(folder_ / name, std::ios::binary);
-    wholes.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    wholes.push_back(test::read_file(folder_ / name));
   }
   std::mt19937 random(20261121);
   int refused = 0;

@@ -158,8 +158,8 @@ TEST(MatroskaSurvey, HasNothingToSayOfWholeFiles) {
         "streamable=true ! filesink location=stream.mkv"}) {
     (void)test::shell("cd '" + (folder / "") + "' && { " + command + " || true; } 2>/dev/null");
   }
-  ASSERT_GE(folder.files().size(), 7U);
-  for (const std::string& name : folder.files()) {
+  ASSERT_GE(folder.names().size(), 7U);
+  for (const std::string& name : folder.names()) {
     if (!name.ends_with(".mkv")) continue;
     const auto survey = survey_matroska(folder / name);
     ASSERT_TRUE(survey) << name;
@@ -176,8 +176,7 @@ TEST(MatroskaSurvey, SaysWhatIsDamaged) {
   const TempFolder folder;
   const std::string path = folder / "a.mkv";
   test::make_clip(path, "-c:v rawvideo -pix_fmt yuv420p -s 64x48 -an -cluster_time_limit 200");
-  std::ifstream file(path, std::ios::binary);
-  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const std::string whole = test::read_file(path);
   const auto with = [&](std::size_t from, const std::string& damage) {
     std::string bytes = whole;
     bytes.replace(from, damage.size(), damage);

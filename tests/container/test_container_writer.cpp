@@ -132,9 +132,7 @@ TEST_F(ContainerWriterTest, Mp4KeepsEverything) {
   EXPECT_EQ(container_shortfall(out), std::nullopt);
   EXPECT_EQ(test::decoded_frames(out), 90);
   // Plain, not in fragments.
-  std::ifstream file(out, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(bytes.find("moof"), std::string::npos);
+  EXPECT_EQ(test::read_file(out).find("moof"), std::string::npos);
 }
 
 /// Decoding times lag behind a gap, which must not lengthen or shorten the track.
@@ -196,8 +194,7 @@ TEST_F(ContainerWriterTest, WhatPicturesHaveInsideThemIsNamed) {
   test::make_clip(folder_ / "plain.mkv", "-c:v libx264 -bf 0 -preset ultrafast");
   test::ffmpeg("-i '" + folder_ / "plain.mkv" + "' -map 0:v -c copy -bsf:v h264_mp4toannexb '" +
                folder_ / "raw.h264" + "'");
-  std::ifstream raw(folder_ / "raw.h264", std::ios::binary);
-  const std::string stream(std::istreambuf_iterator<char>(raw), {});
+  const std::string stream = test::read_file(folder_ / "raw.h264");
   // One pair of bytes of captions, in the form of CEA-708.
   const std::string captions("\xB5\x00\x31GA94\x03\x41\xFF\xFC\x94\x2C\xFF", 14);
   std::ofstream(folder_ / "captions.h264", std::ios::binary) << with_message(stream, captions);
@@ -242,8 +239,7 @@ TEST_F(ContainerWriterTest, TagsOfTheirOwnNamesAreKeptInMp4AndMov) {
   // Tags as most files have them stay where most programs look for them.
   test::make_clip(folder_ / "plain.mp4", "-c:v libx264 -preset ultrafast -metadata title=Tee");
   test::remux(folder_ / "plain.mp4", folder_ / "out.mp4");
-  std::ifstream file(folder_ / "out.mp4", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string bytes = test::read_file(folder_ / "out.mp4");
   EXPECT_NE(bytes.find("\251nam"), std::string::npos);
   EXPECT_EQ(bytes.find("mdta"), std::string::npos);
 }
@@ -358,7 +354,7 @@ TEST_F(ContainerWriterTest, CutsTheOtherStreamsAtTheVideosEnd) {
     EXPECT_EQ(test::decoded_frames(folder_ / out), 45) << out;
     EXPECT_EQ(container_shortfall(folder_ / out), std::nullopt);
     EXPECT_LT(seconds(packets(folder_ / out, 1).back(), "pts_time"), 1.7) << out;
-    EXPECT_THAT(folder_.files(), testing::Not(testing::Contains(HasSubstr("partial"))));
+    EXPECT_THAT(folder_.names(), testing::Not(testing::Contains(HasSubstr("partial"))));
   }
 }
 

@@ -24,7 +24,7 @@ void expect_published_pictures(const std::string& backend) {
   const bool has_png = std::filesystem::exists(golden / "chateau.png");
   const std::string extension = has_png ? ".png" : ".ppm";
   if (!knows_still("chateau" + extension)) GTEST_SKIP() << "built without OpenCV, which reads PNG";
-  TemporaryFolder folder_of_out;
+  TempFolder folder_of_out;
   const std::string out = folder_of_out / ("out" + extension);
   for (const std::string name : {"chateau", "palais_garnier"}) {
     for (const auto& [scaler, suffix] :

@@ -133,7 +133,7 @@ TEST_F(FileSinkTest, PartsWhoseClockRestartsFollowEachOther) {
       "-f lavfi -i testsrc2=s=320x240:r=25:d=2 -f lavfi -i sine=d=2:r=48000 -c:v libx264 -bf 2 "
       "-pix_fmt yuv420p -c:a aac '" +
       folder_ / "a.ts" + "'");
-  const std::string part = test::file_bytes(folder_ / "a.ts");
+  const std::string part = test::read_file(folder_ / "a.ts");
   std::ofstream(folder_ / "in.ts", std::ios::binary) << part << part;
   for (const char* name : {"out.mkv", "out.mp4"}) {
     SCOPED_TRACE(name);
@@ -181,7 +181,7 @@ TEST_F(FileSinkTest, AFailedRunLeavesNothing) {
   const auto sink = make_file_sink(settings);
   EXPECT_EQ(test::copy_frames(*source, *sink, 12), 12U);
   sink->finish(Ending::failed);
-  EXPECT_THAT(folder_.files(), ElementsAre("in.mkv"));
+  EXPECT_THAT(folder_.names(), ElementsAre("in.mkv"));
 }
 
 TEST_F(FileSinkTest, ASinkThatIsDroppedLeavesNothing) {
@@ -190,7 +190,7 @@ TEST_F(FileSinkTest, ASinkThatIsDroppedLeavesNothing) {
   auto sink = make_file_sink(options("out.mkv"));
   EXPECT_EQ(test::copy_frames(*source, *sink, 12), 12U);
   sink.reset();
-  EXPECT_THAT(folder_.files(), ElementsAre("in.mkv"));
+  EXPECT_THAT(folder_.names(), ElementsAre("in.mkv"));
 }
 
 TEST_F(FileSinkTest, ImpossibleOutputsAreRefusedAtOpen) {
@@ -222,7 +222,7 @@ TEST_F(FileSinkTest, ImpossibleOutputsAreRefusedAtOpen) {
   const auto floats = refusal(options("out.mp4"));
   EXPECT_EQ(floats.code, ExitCode::usage);
   EXPECT_THAT(floats.text, HasSubstr("float pictures; no encoder here does, write arrays"));
-  EXPECT_THAT(folder_.files(), ElementsAre());
+  EXPECT_THAT(folder_.names(), ElementsAre());
 }
 
 TEST_F(FileSinkTest, NoBitsAreLostInSilence) {
@@ -244,7 +244,7 @@ TEST_F(FileSinkTest, NoBitsAreLostInSilence) {
   info.desc = {PixelFormat::i420_10le, 320, 240};
   const auto eight = test::failure_of([&] { make_file_sink(settings)->open(info); });
   EXPECT_THAT(eight.text, HasSubstr("does not take 4:2:0 10-bit pictures; these do: x264"));
-  EXPECT_THAT(folder_.files(), ElementsAre());
+  EXPECT_THAT(folder_.names(), ElementsAre());
 }
 
 /// What a GPU decodes to: the same video as the planes of 10 bits that encoders take.
@@ -322,12 +322,12 @@ TEST_F(FileSinkTest, NothingIsWrittenWithoutFrames) {
   const auto sink = make_file_sink(options("out.mp4"));
   sink->open(info);
   sink->finish(Ending::partial);
-  EXPECT_THAT(folder_.files(), ElementsAre());
+  EXPECT_THAT(folder_.names(), ElementsAre());
 }
 
 /// Writes a display matrix into an mp4's first track: columns and rows as they are shown.
 void set_matrix(const std::string& path, const std::array<int, 4>& abcd) {
-  std::string bytes = test::file_bytes(path);
+  std::string bytes = test::read_file(path);
   const std::size_t matrix = bytes.find("tkhd") + 4 + 40;
   const std::array<int, 9> values{abcd[0], abcd[1], 0, abcd[2], abcd[3], 0, 0, 0, 1};
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -389,7 +389,7 @@ TEST_F(FileSinkTest, OutputsWithoutAnOrientationStandUpright) {
       const auto turned = make_upright_sink(std::move(plain));
       EXPECT_EQ(test::copy_frames(*make_file_source(input), *turned), 5U);
       turned->finish(Ending::complete);
-      return test::file_bytes(raw);
+      return test::read_file(raw);
     };
     EXPECT_TRUE(written_by(make_launch_sink("filesink location=" + raw)) == upright);
     EXPECT_TRUE(written_by(std::make_unique<FakeCamera>(raw, size)) == upright);
@@ -479,7 +479,7 @@ TEST_F(FileSinkTest, AFileBehindAWebAddressKeepsItsSound) {
     EXPECT_EQ(found["format"]["tags"]["title"], "Tee");
     return found["packets"];
   };
-  const WebServer server(test::file_bytes(input), true);
+  const WebServer server(test::read_file(input), true);
   for (const std::string kind : {".mkv", ".mp4"}) {
     const auto expected = copied(input, "local" + kind);
     EXPECT_GT(expected.size(), 40U);
@@ -494,7 +494,7 @@ TEST_F(FileSinkTest, CopiedStreamsThatEndEarlyMakeTheOutputPartial) {
       "-f lavfi -i testsrc2=s=96x64:r=5:d=40 -f lavfi -i sine=d=40:r=48000 -c:v ffv1 -pix_fmt "
       "yuv420p -ac 2 -c:a pcm_s16le '" +
       input + "'");
-  const std::string bytes = test::file_bytes(input);
+  const std::string bytes = test::read_file(input);
   ASSERT_GT(bytes.size(), 7'000'000U);
   const test::LoopbackServer server([&](int call) {
     const std::string head =
@@ -553,7 +553,7 @@ TEST_F(FileSinkTest, CancelEndsTheWaitForASilentServer) {
     opening.join();
     EXPECT_LT(seconds_since(start), kLongestWait);
   }
-  EXPECT_THAT(folder_.files(), ElementsAre());
+  EXPECT_THAT(folder_.names(), ElementsAre());
 }
 
 TEST_F(FileSinkTest, CancelEndsTheWaitForAServerThatFallsSilentWithinTheFile) {
@@ -562,7 +562,7 @@ TEST_F(FileSinkTest, CancelEndsTheWaitForAServerThatFallsSilentWithinTheFile) {
       "-f lavfi -i testsrc2=s=96x64:r=25:d=4 -f lavfi -i sine=d=4 -c:v ffv1 -pix_fmt yuv420p "
       "-c:a pcm_s16le '" +
       input + "'");
-  const std::string bytes = test::file_bytes(input);
+  const std::string bytes = test::read_file(input);
   const WebServer server(bytes, true, bytes.size() / 2);
   const FileSinkOptions settings = options("half.mkv");
   Clock::time_point start;
@@ -600,7 +600,7 @@ TEST_F(FileSinkTest, AStreamWithoutALengthIsPicturesAlone) {
   const std::string input = folder_ / "in.mkv";
   test::ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=1 -c:v libx264 -pix_fmt yuv420p '" + input +
                "'");
-  const WebServer server(test::file_bytes(input), false);
+  const WebServer server(test::read_file(input), false);
   const auto source = make_network_source(server.url());
   EXPECT_EQ(source->open(test::accepts_all).container_path, "");
 }

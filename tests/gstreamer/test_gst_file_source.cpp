@@ -149,7 +149,7 @@ std::string number(const std::string& id, unsigned value) {
 /// Puts elements into a second master of the video, in the place of the track's title, which has 60
 /// letters.
 void put_into_video(const std::string& path, std::string elements) {
-  std::string bytes = test::file_bytes(path);
+  std::string bytes = test::read_file(path);
   const std::size_t title = bytes.find("\x53\x6E\xBC");
   ASSERT_NE(title, std::string::npos);
   elements += element("\xEC", std::string(61 - 2 - elements.size(), '\0'));
@@ -191,14 +191,14 @@ TEST_F(FileSourceTest, ACropOfMatroskaIsApplied) {
     const test::Decoded ours = decode(path);
     EXPECT_EQ(std::to_string(ours.info.desc.width) + ":" + std::to_string(ours.info.desc.height),
               std::string(c.rest).substr(0, 5));
-    EXPECT_TRUE(ours.bytes == test::file_bytes(folder_ / "rest.raw"));
+    EXPECT_TRUE(ours.bytes == test::read_file(folder_ / "rest.raw"));
     EXPECT_EQ(ours.pts_ns.size(), 30U);
   }
 }
 
 TEST_F(FileSourceTest, ACropOfMatroskaKeepsTheShapeThatTheFileTells) {
   const std::string path = make("a.mkv", kTitle + "-c:v ffv1 -pix_fmt yuv420p", "64x48");
-  const std::string whole = test::file_bytes(path);
+  const std::string whole = test::read_file(path);
   const auto aspect = [&](const std::string& more) {
     std::ofstream(path, std::ios::binary) << whole;
     put_into_video(path, crop_elements(0, 8, 0, 8) + more);
@@ -218,7 +218,7 @@ TEST_F(FileSourceTest, ACropOfMatroskaKeepsTheShapeThatTheFileTells) {
 
 TEST_F(FileSourceTest, ACleanApertureIsNamed) {
   const std::string path = make("a.mov", "-c:v rawvideo -pix_fmt uyvy422", "64x48");
-  std::string bytes = test::file_bytes(path);
+  std::string bytes = test::read_file(path);
   const std::size_t box = bytes.find("clap");
   ASSERT_NE(box, std::string::npos);
   const auto said = [&] {
@@ -395,7 +395,7 @@ TEST_F(FileSourceTest, UnusableFilesAreRefusedSoon) {
   std::ofstream(folder_ / "empty.mp4").flush();
   std::ofstream(folder_ / "noise.mp4") << std::string(50'000, '\x5a');
   const std::string whole = make("whole.mp4", "-c:v libx264 -pix_fmt yuv420p");
-  std::ofstream(folder_ / "head.mp4") << test::file_bytes(whole).substr(0, 700);
+  std::ofstream(folder_ / "head.mp4") << test::read_file(whole).substr(0, 700);
   for (const char* name : {"audio.mp4", "empty.mp4", "noise.mp4", "head.mp4"}) {
     const auto failure = test::failure_of([&] { static_cast<void>(decode(folder_ / name)); });
     EXPECT_EQ(failure.code, ExitCode::bad_input) << name;
@@ -408,7 +408,7 @@ TEST_F(FileSourceTest, UnusableFilesAreRefusedSoon) {
 
 TEST_F(FileSourceTest, ACutFileGivesItsFramesAndSaysWhatIsMissing) {
   const std::string whole = make("whole.mkv", "-c:v libx264 -g 5 -pix_fmt yuv420p");
-  const std::string bytes = test::file_bytes(whole);
+  const std::string bytes = test::read_file(whole);
   std::ofstream(folder_ / "cut.mkv", std::ios::binary) << bytes.substr(0, bytes.size() / 2);
   const auto source = make_file_source(folder_ / "cut.mkv");
   const test::Decoded ours = test::decode(*source);
@@ -431,7 +431,7 @@ TEST_F(FileSourceTest, PicturesThatCannotBeDecodedAtTheEndAreMissed) {
     SCOPED_TRACE(name);
     const std::string path = make(name, std::string(codec), "160x128");
     const auto packets = test::ffprobe("-show_packets -select_streams v", path)["packets"];
-    std::string bytes = test::file_bytes(path);
+    std::string bytes = test::read_file(path);
     for (std::size_t i = 10; i < packets.size(); ++i) {
       const auto position = std::stoull(packets[i]["pos"].get<std::string>());
       const auto size = std::stoull(packets[i]["size"].get<std::string>());
@@ -450,7 +450,7 @@ void overwrite_packets(const std::string& path, std::size_t first, std::size_t l
   const auto number = [&](std::size_t i, const char* key) {
     return std::stoull(packets.at(i)[key].get<std::string>());
   };
-  std::string bytes = test::file_bytes(path);
+  std::string bytes = test::read_file(path);
   const std::size_t from = number(first, "pos") + number(first, "size") / 2;
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(from),
             bytes.begin() + static_cast<std::ptrdiff_t>(number(last, "pos")), by);
@@ -495,13 +495,13 @@ TEST_F(FileSourceTest, AnAnimatedPngIsRefused) {
 }
 
 TEST_F(FileSourceTest, AChangeInTheMiddleIsNamed) {
-  const std::string first = test::file_bytes(make("a.ts", "-c:v libx264 -pix_fmt yuv420p"));
+  const std::string first = test::read_file(make("a.ts", "-c:v libx264 -pix_fmt yuv420p"));
   const std::pair<const char*, std::string> cases[] = {
       {"640x480", make("size.ts", "-c:v libx264 -pix_fmt yuv420p", "640x480")},
       {"Y42B", make("format.ts", "-c:v libx264 -pix_fmt yuv422p")}};
   for (const auto& [what, second] : cases) {
     const std::string joined = folder_ / "joined.ts";
-    std::ofstream(joined, std::ios::binary) << first << test::file_bytes(second);
+    std::ofstream(joined, std::ios::binary) << first << test::read_file(second);
     const auto failure = test::failure_of([&] { static_cast<void>(decode(joined)); });
     EXPECT_EQ(failure.code, ExitCode::bad_input);
     EXPECT_THAT(failure.text, HasSubstr(what));

@@ -120,7 +120,7 @@ TEST_F(GpuEncoderTest, TheDefaultStandsInWhereNoneIsLeft) {
   info.desc = {PixelFormat::nv12, 320, 240};
   const auto refusal = test::failure_of([&] { make_file_sink(named)->open(info); });
   EXPECT_EQ(refusal.code, ExitCode::unavailable);
-  EXPECT_THAT(folder_.files(), ElementsAre("in.mkv", "out.mkv"));
+  EXPECT_THAT(folder_.names(), ElementsAre("in.mkv", "out.mkv"));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -15,6 +13,7 @@
 #include "pipelines/v4l2/v4l2_output.h"
 #include "src/common/log.h"
 #include "tests/support/pipeline_fakes.h"
+#include "tests/support/temp_folder.h"
 
 namespace equalux {
 namespace {
@@ -226,8 +225,7 @@ TEST(LaunchSinkTest, FramesAreMadeTheDevices) {
   const Outcome outcome = run(kFrames, sink.get());
   EXPECT_EQ(outcome.code, ExitCode::done) << outcome.text;
   ASSERT_EQ(std::filesystem::file_size(path), 20U * 200 * 240 * 2);
-  std::ifstream file(path, std::ios::binary);
-  const std::string frame{std::istreambuf_iterator<char>(file), {}};
+  const std::string frame = test::read_file(path);
   // 320x240 within 200x240 leaves 45 black rows above and below.
   const auto luma = [&](int x, int y) {
     return static_cast<unsigned char>(frame[static_cast<std::size_t>(y * 200 + x) * 2]);

@@ -71,10 +71,10 @@ struct ResumedSink : ::testing::Test {
     EXPECT_GE(frames_of(partial_of(resumed)), 30) << "what is left can be played";
     EXPECT_FALSE(std::filesystem::exists(resumed));
     ASSERT_EQ(write(input, resumed, 0, encoder).code, code);
-    EXPECT_TRUE(file_bytes(whole) == file_bytes(resumed)) << "other bytes";
+    EXPECT_TRUE(read_file(whole) == read_file(resumed)) << "other bytes";
     std::filesystem::remove(whole);
     std::filesystem::remove(resumed);
-    for (const std::string& left : folder.files()) {
+    for (const std::string& left : folder.names()) {
       EXPECT_THAT(left, Not(HasSubstr("partial")));
       EXPECT_THAT(left, Not(HasSubstr("packets")));
     }
@@ -126,7 +126,7 @@ TEST_F(ResumedSink, KeepsTransparency) {
       ffprobe("-select_streams v -show_packets", partial_of(output)).at("packets");
   const std::string second = packets.at(1).at("pos");
   const auto size = std::stoul(packets.at(1).at("size").get<std::string>());
-  std::string bytes = file_bytes(partial_of(output));
+  std::string bytes = read_file(partial_of(output));
   bytes.at(std::stoul(second) + size + 40) ^= 4;
   std::ofstream(partial_of(output), std::ios::binary) << bytes;
   EXPECT_THROW(write(input, output, 0, "vp9"), CannotResume);
@@ -144,7 +144,7 @@ TEST_F(ResumedSink, TakesUpATakeOverThatWasKilled) {
   std::filesystem::resize_file(partial_of(output), 2000);
   EXPECT_EQ(write(input, output).code, ExitCode::done);
   EXPECT_EQ(decoded_frames(output), decoded_frames(input));
-  EXPECT_THAT(folder.files(), UnorderedElementsAre("in.mp4", "out.mp4"));
+  EXPECT_THAT(folder.names(), UnorderedElementsAre("in.mp4", "out.mp4"));
 }
 
 TEST_F(ResumedSink, RefusesWhatIsNotWhatWasWritten) {
@@ -156,7 +156,7 @@ TEST_F(ResumedSink, RefusesWhatIsNotWhatWasWritten) {
     EXPECT_TRUE(write(input, output, 30).suspended);
   };
   left();
-  std::string bytes = file_bytes(partial_of(output));
+  std::string bytes = read_file(partial_of(output));
   // In the first picture: other bytes may be the sound's, which is copied again.
   const std::size_t text = bytes.find("x264 - core");
   ASSERT_NE(text, std::string::npos);

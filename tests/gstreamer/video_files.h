@@ -2,10 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -71,19 +69,13 @@ inline std::uint64_t copy_frames(Source& source, Sink& sink, std::uint64_t limit
   return count;
 }
 
-[[nodiscard]] inline std::string file_bytes(const std::string& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return bytes.str();
-}
-
 /// The first video stream's frames as FFmpeg decodes them.
 [[nodiscard]] inline std::string ffmpeg_bytes(const TempFolder& folder, const std::string& path,
                                               const std::string& pixels) {
   const std::string raw = folder / "ffmpeg.raw";
   ffmpeg("-i '" + path + "' -map 0:v:0 -fps_mode passthrough -f rawvideo -pix_fmt " + pixels +
          " '" + raw + "'");
-  return file_bytes(raw);
+  return read_file(raw);
 }
 
 /// The exit code of whatever `action` throws, and its message.

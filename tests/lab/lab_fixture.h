@@ -54,7 +54,7 @@ class LabTest : public ::testing::Test {
   }
 
   static constexpr const char* kImage = "test:40x30";
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

@@ -53,7 +53,7 @@ class CudaLab : public DeviceTest {
       EXPECT_GT(table.number(i, name), 0) << name << " of row " << i;
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
 };
 
 TEST_F(CudaLab, Sweep) {

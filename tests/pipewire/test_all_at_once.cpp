@@ -109,7 +109,7 @@ TEST(AllAtOnce, NothingGrowsAndEveryFrameIsAccountedFor) {
   // Many a file, since what an encoder leaves behind shows once others have followed it.
   const auto split = std::max<std::chrono::milliseconds>(time / 60, 2s);
   const PrivateDaemon daemon;
-  const TemporaryFolder folder;
+  const TempFolder folder;
   Companion camera(EQUALUX_FAKE_CAMERA, {"name=fake", "format=nv12", "size=640x480", "fps=30",
                                          "count=" + folder / "given.txt"});
   ASSERT_TRUE(await_camera("fake"));

@@ -282,7 +282,7 @@ TEST_F(CameraInput, ACameraThatStallsIsToldSo) {
 
 #ifdef EQUALUX_HAVE_OPENCV
 TEST_F(CameraInput, JpegsAreDecoded) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.ppm", dim_ppm(64, 48));
   ASSERT_EQ(run_program({"image", folder / "in.ppm", folder / "in.jpg"}).exit_code, 0);
   const std::vector<std::string> plain{"--preset", "plain", "--backend", "cpu"};
@@ -304,7 +304,7 @@ TEST_F(CameraInput, TheKernelsWayReadsTheSamePicturesByPipewiresLibrary) {
     GTEST_SKIP() << "pipewire-v4l2 is not installed";
   if (access("/dev/video0", F_OK) == 0) GTEST_SKIP() << "there is a camera:0";
   const auto fake = camera({"format=gray8", "fps=60"});
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const auto hashes_of = [&](const std::string& command, const std::string& input, int frames) {
     const ShellResult result =
         shell_result(command + " " EQUALUX_PROGRAM_FOLDER "/equalux run " + input +
@@ -329,7 +329,7 @@ TEST_F(CameraInput, TheKernelsWayReadsTheSamePicturesByPipewiresLibrary) {
 TEST_F(CameraInput, GStreamersCameraGivesItsBytes) {
   if (shell_result("gst-inspect-1.0 pipewiresink").exit_code != 0)
     GTEST_SKIP() << "gstreamer1.0-pipewire is not installed";
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::string picture =
       "videotestsrc pattern=smpte100 is-live=true ! "
       "video/x-raw,format=I420,width=642,height=361,framerate=30/1";
@@ -416,7 +416,7 @@ TEST_F(CameraInput, WhatIsWrongIsSaidInOneLine) {
 /// Pulled out and plugged in again, while the daemon stays; and then the daemon goes as well.
 TEST_F(CameraInput, WhatGoesIsWaitedFor) {
   auto fake = camera({"fps=50"});
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::string timings = folder / "timings.jsonl";
   const auto await_frames = [&](const std::string& holding) {
     for (int i = 0; i < 1000; ++i) {

@@ -57,7 +57,7 @@ class VirtualCamera : public ::testing::Test {
 
 /// Frames of a file are told apart by their numbers.
 TEST_F(VirtualCamera, FramesAreThoseOfAFileByteForByte) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(kWidth, kHeight, 1500));
   const ProgramResult plain = run_program({"run", folder / "in.y4m", "-o", folder / "out.y4m",
                                            "--preset", "plain", "--backend", "cpu"});
@@ -219,7 +219,7 @@ TEST_F(VirtualCamera, ADaemonThatDiesIsWaitedFor) {
 /// One run's camera is the next one's input, another stands beside it, and a program that dies
 /// while frames move takes nobody with it.
 TEST_F(VirtualCamera, RunsReadRunsAndStandSideBySide) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(kWidth, kHeight, 1500));
   ASSERT_EQ(run_program({"run", folder / "in.y4m", "-o", folder / "out.y4m", "--preset", "plain",
                          "--backend", "cpu"})

@@ -125,7 +125,7 @@ TEST(GstPluginFrames, CurveFromAFileComesAndGoes) {
   curve.frames = 1;
   for (std::uint32_t v = 0; v < 256; ++v)
     curve.levels.push_back((255 - (255 - v) * (255 - v) / 255) * ToneCurve::kUnit);
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("c.json", curve_text(curve));
   folder.write("bad.json", "{}");
   EqualizeParams kept;
@@ -339,7 +339,7 @@ TEST(GstPluginFrames, RegionsThatAreTooSmallForTilesStayAsTheyWere) {
 }
 
 TEST(GstPluginFrames, TheProgramMakesTheSameBytes) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   folder.write("in.y4m", dim_y4m(161, 91, 3));
   const ProgramResult run = run_program(
       {"run", folder / "in.y4m", "-o", "-", "--preset", "plain", "--backend", "cpu", "--quiet"});

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/temp_folder.h"
+
 /// Runs the built program as a user would.
 namespace equalux::test {
 
@@ -34,28 +36,6 @@ struct ProgramOptions {
 
 /// Non-empty lines of a text.
 [[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
-
-/// A folder of its own that goes with its contents.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// The path of a file in it.
-  [[nodiscard]] std::string operator/(const std::string& name) const {
-    return (path_ / name).string();
-  }
-  void write(const std::string& name, const std::string& text) const;
-  [[nodiscard]] std::string read(const std::string& name) const;
-  /// Names of everything in it, sorted.
-  [[nodiscard]] std::vector<std::string> names() const;
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A P6 picture with a dim ramp; small.
 [[nodiscard]] std::string dim_ppm(int width, int height);

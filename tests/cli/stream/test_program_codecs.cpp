@@ -44,7 +44,7 @@ class Codecs : public ::testing::Test {
            arguments + " '" + folder_ / name + "'");
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

@@ -29,7 +29,7 @@ class Depth : public ::testing::Test {
     EXPECT_EQ(lines_of(result.err).size(), 1U) << result.err;
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

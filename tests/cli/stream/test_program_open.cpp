@@ -38,7 +38,7 @@ class OpenedPage : public ::testing::Test {
     return run_program({"run", input, "-o", "null", "--serve", "0", "--open"}, options);
   }
 
-  const TemporaryFolder folder_;
+  const TempFolder folder_;
 };
 
 TEST_F(OpenedPage, EndsTheRunWhenItIsClosed) {

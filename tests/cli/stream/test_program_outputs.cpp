@@ -44,7 +44,7 @@ class Outputs : public ::testing::Test {
     EXPECT_NE(folder_.read(file), kOld);
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

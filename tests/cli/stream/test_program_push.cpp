@@ -96,7 +96,7 @@ TEST_F(PushedStreams, SrtCalls) {
 TEST_F(PushedStreams, TheSoundOfAFileGoesAlongInTime) {
   if (!has("srtsink") || !has("mpegtsmux")) GTEST_SKIP() << "GStreamer has no srtsink or mpegtsmux";
   if (!has("rtmp2sink") || !has("flvmux")) GTEST_SKIP() << "GStreamer has no rtmp2sink or flvmux";
-  const TemporaryFolder folder;
+  const TempFolder folder;
   make_flash_and_tone(folder / "in.mkv");
   options_.folder = folder.path();
   const std::string srt = "srt://127.0.0.1:" + std::to_string(free_port_of(SOCK_DGRAM));

@@ -124,7 +124,7 @@ class RecordTest : public ::testing::Test {
            "video/x-raw,format=I420,width=64,height=48,framerate=50/1";
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

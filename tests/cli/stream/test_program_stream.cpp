@@ -239,7 +239,7 @@ TEST_F(ServedStreams, WhatIsWrongIsOneLine) {
 }
 
 TEST_F(ServedStreams, TheSoundOfAFileGoesAlongInTime) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   make_flash_and_tone(folder / "in.mkv");
   options_.folder = folder.path();
   for (const bool mute : {false, true}) {
@@ -268,7 +268,7 @@ TEST_F(ServedStreams, TheSoundOfAFileGoesAlongInTime) {
 }
 
 TEST_F(ServedStreams, WhatIsLostIsSaid) {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const ShellResult made = shell_result(
       "ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=0.2 -f lavfi -i sine=d=0.2 -pix_fmt "
       "yuv422p10le -c:v ffv1 '" +

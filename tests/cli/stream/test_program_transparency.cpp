@@ -68,7 +68,7 @@ class TransparentFiles : public ::testing::Test {
     return ffprobe("-select_streams v -show_streams", folder_ / name)["streams"][0];
   }
 
-  TemporaryFolder folder_;
+  TempFolder folder_;
   ProgramOptions options_;
 };
 

@@ -11,7 +11,6 @@
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "pipelines/container/av_handles.h"
 #include "pipelines/container/input/open_input.h"
@@ -19,33 +18,11 @@
 
 namespace equalux::test {
 
-namespace fs = std::filesystem;
-
 bool have_ffmpeg() {
   // To start them takes longer than many a test.
   static const bool found =
       std::system("command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null") == 0;
   return found;
-}
-
-TempFolder::TempFolder() {
-  std::string name = (fs::temp_directory_path() / "equalux-test-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = name;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-std::vector<std::string> TempFolder::files() const {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(path_)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 std::string shell(const std::string& command) {

@@ -2,36 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "pipelines/container/output/writer.h"
+#include "tests/support/temp_folder.h"
 
 /// Files for container tests: made by the ffmpeg program, read back by ffprobe.
 namespace equalux::test {
 
 /// True where the ffmpeg and ffprobe programs are installed.
 [[nodiscard]] bool have_ffmpeg();
-
-/// A folder of its own, removed at the end.
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  [[nodiscard]] std::string operator/(const std::string& name) const {
-    return (path_ / name).string();
-  }
-  /// Names of the files in it, sorted.
-  [[nodiscard]] std::vector<std::string> files() const;
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Runs a shell command and returns what it printed; throws where it fails.
 std::string shell(const std::string& command);
