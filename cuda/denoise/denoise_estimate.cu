@@ -242,17 +242,13 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::find_places() {
     return static_cast<std::uint32_t>((2 * left) | (2 * left + 1) << 4 | (2 * right) << 8 |
                                       (2 * right + 1) << 12);
   };
-  if constexpr (kHalved) {
-    pair_selectors_[0] = number_pair(place[0], place[1]);
-    pair_selectors_[1] = number_pair(2 + place[0], 2 + place[1]);
-    weight_selector_ = static_cast<std::uint32_t>(place[0] | place[1] << 4 | (4 + place[0]) << 8 |
-                                                  (4 + place[1]) << 12);
-  } else {
-    pair_selectors_[0] = number_pair(place[0], place[1]);
-    pair_selectors_[1] = number_pair(place[2], place[3]);
-    weight_selector_ =
-        static_cast<std::uint32_t>(place[0] | place[1] << 4 | place[2] << 8 | place[3] << 12);
-  }
+  // Of two components, the numbers and bytes of the second one lie in the second word.
+  const auto number = [&](int i) { return i / kOwn * kOwn + place[i % kOwn]; };
+  const auto byte = [&](int i) { return i / kOwn * kFour + place[i % kOwn]; };
+  pair_selectors_[0] = number_pair(number(0), number(1));
+  pair_selectors_[1] = number_pair(number(2), number(3));
+  weight_selector_ =
+      static_cast<std::uint32_t>(byte(0) | byte(1) << 4 | byte(2) << 8 | byte(3) << 12);
   if constexpr (kSource == Source::words && kHalved) {
     const Samples<const std::uint8_t>& other = picture_.components[number_ + 1].in;
     // Codes come by two loads of two bytes: one for each component, or one for each column where
