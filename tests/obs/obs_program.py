@@ -17,7 +17,7 @@ import tempfile
 import time
 
 import obs_session
-from obs_session import Obs, ObsError, wait_for
+from obs_session import LONGEST_S, Obs, ObsError, wait_for
 
 FILTER = "equalux_filter"
 DENOISE = "equalux_denoise_filter"
@@ -138,13 +138,13 @@ class Stage:
     def becomes(self, source, expected, what):
         """Waits until a source shows a picture; frames are under way when settings change."""
         try:
-            wait_for(what, lambda: self.picture(source) == expected, longest_s=20)
+            wait_for(what, lambda: self.picture(source) == expected)
         except ObsError:
             shown = self.picture(source)
             pairs = list(zip(shown, expected))
             raise AssertionError(
                 f"{what}: {sum(a != b for a, b in pairs)} of {len(expected)} bytes differ, by at "
-                f"most {max((abs(a - b) for a, b in pairs), default=0)}, after 20 s") from None
+                f"most {max((abs(a - b) for a, b in pairs), default=0)}, after {LONGEST_S} s") from None
 
     def image(self, still, *options):
         """What `equalux image` makes of a still."""
