@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What `cmake --install` puts where: the program with its presets and the lab at a prefix with a space, the
-# module of Python where the interpreter looks; and the lines of docs/install.md remove all of it.
+# module of Python where the interpreter looks, the desktop's entry with that prefix, and nothing with the folder of
+# the source; and the lines of docs/install.md remove all of it.
 #
 #   install.sh CMAKE SOURCE_FOLDER BUILD_FOLDER PYTHON      (PYTHON: empty where the build has no module)
 set -euo pipefail
@@ -40,6 +41,20 @@ cd /
 if [ -e "$prefix/lib/equalux/pipewire.so" ]; then
   grep -q '^ExecStart=equalux run' "$prefix/share/doc/equalux/examples/equalux-camera.service" ||
     fail "the unit of docs/live.md is not installed"
+fi
+entry=$prefix/share/applications/equalux.desktop
+if [ -e "$entry" ]; then
+  grep -qxF "Exec=\"$prefix/libexec/equalux/camera\"" "$entry" || fail "the entry has another prefix:" "$(<"$entry")"
+  [ -x "$prefix/libexec/equalux/camera" ] || fail "what the entry starts is not installed"
+  ! command -v desktop-file-validate >/dev/null || desktop-file-validate "$entry" || fail "the entry is wrong:" "$(<"$entry")"
+fi
+# Debuggers and sanitizers tell of the source.
+if grep -qx 'EQUALUX_SANITIZER:STRING=none' "$build/CMakeCache.txt"; then
+  while IFS= read -r file; do
+    strip -o "$folder/stripped" "$file" 2>/dev/null || cp "$file" "$folder/stripped"
+    ! grep -qF "$source/" "$folder/stripped" || fail "$file has the folder of the source:" \
+      "$(grep -aoE "$source/[[:alnum:]_./-]*" "$folder/stripped" | sort -u)"
+  done < <(grep -rlF "$source/" "$prefix")
 fi
 
 commands=$(sed -n '/^## Removing/,/^## D/p' "$source/docs/install.md" | grep -E '^sudo (xargs|find) ' | sed 's/ #.*//; s/^sudo //')
