@@ -159,6 +159,14 @@ std::vector<ExitStatus> exit_statuses() {
           {"130 and 143", "stopped by a signal with the output closed and playable"}};
 }
 
+std::vector<Option> program_options() {
+  Option help{"help", "", "the commands in short", {}};
+  help.letter = 'h';
+  return {help,
+          {"list-presets", "", "the presets of --preset", {}},
+          {"version", "", "the version", {}}};
+}
+
 std::string program_description() {
   return "makes low-contrast video readable, by histogram equalization of the value channel.";
 }
@@ -171,9 +179,12 @@ std::string program_help(const std::vector<Command>& commands) {
     text += help_row(command.name, command.summary);
   text += help_row("help [COMMAND]", "this text, or a command's");
   text += "\nOptions:\n";
-  text += help_row("-h, --help", "this text; `equalux COMMAND --help` tells a command's options");
-  text += help_row("    --list-presets", "the presets of --preset");
-  text += help_row("    --version", "the version");
+  for (const Option& option : program_options()) {
+    text += help_row(option_usage(option),
+                     option.name == "help"
+                         ? "this text; `equalux COMMAND --help` tells a command's options"
+                         : option.help);
+  }
   text +=
       "\nEvery long option of a command is a key of its config file too (--config FILE, TOML).\n";
   std::string codes = "Exit codes:";

@@ -109,6 +109,9 @@ struct ExitStatus {
 };
 [[nodiscard]] std::vector<ExitStatus> exit_statuses();
 
+/// Returns the options that stand in place of a command, for help, manual and completions.
+[[nodiscard]] std::vector<Option> program_options();
+
 /// Describes the program, for help and manual; follows its name.
 [[nodiscard]] std::string program_description();
 

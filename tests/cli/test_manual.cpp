@@ -89,11 +89,15 @@ TEST(Manual, PagesAreClean) {
   }
 }
 
-/// What bash offers for words, of which the last is under the cursor.
+/// What bash offers for words, of which the last is under the cursor. Nothing means files, which
+/// compopt forbids.
 std::string bash_offers(const TempFolder& folder, const std::string& words) {
   const ProgramResult result =
       run("/bin/bash", {"--norc", "-c",
-                        "source " + (folder / "equalux.bash") + "\nCOMP_WORDS=(" + words +
+                        "source " + (folder / "equalux.bash") +
+                            "\ncompopt() { [ \"$*\" != '+o default' ] || COMPREPLY=('no files'); }"
+                            "\nCOMP_WORDS=(" +
+                            words +
                             ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_equalux\n"
                             "echo \"${COMPREPLY[*]}\""});
   EXPECT_EQ(result.err, "") << words;
@@ -132,6 +136,8 @@ TEST(Completions, OfBash) {
   folder.write("equalux.bash", cli::bash_completion(commands));
   const auto offers = [&folder](const std::string& words) { return bash_offers(folder, words); };
   EXPECT_EQ(offers("equalux ba"), "batch\n");
+  EXPECT_EQ(offers("equalux --"), "--help --list-presets --version\n");
+  EXPECT_THAT(offers("equalux ''"), Not(HasSubstr("-")));
   EXPECT_EQ(offers("equalux run --backe"), "--backend\n");
   EXPECT_EQ(offers("equalux run --backend ''"), "auto cpu cuda\n");
   EXPECT_EQ(offers("equalux run --backend = c"), "cpu cuda\n");
@@ -142,7 +148,9 @@ TEST(Completions, OfBash) {
   EXPECT_EQ(offers("equalux lab sc"), "scans scalers\n");
   // Files are the shell's own word.
   EXPECT_EQ(offers("equalux run -o ''"), "\n");
-  EXPECT_EQ(offers("equalux run --bins ''"), "\n");
+  EXPECT_EQ(offers("equalux clip.mp4 ''"), "\n");
+  EXPECT_EQ(offers("equalux run --bins ''"), "no files\n");
+  EXPECT_EQ(offers("equalux devices ''"), "no files\n");
   EXPECT_EQ(offers("equalux lab plot ''"), "\n");
   const std::string script = folder.read("equalux.bash");
   for (const char* file :
@@ -161,8 +169,9 @@ TEST(Completions, OfFish) {
   folder.write("equalux.fish", cli::fish_completion(cli::all_commands()));
   const auto offers = [&folder](const std::string& words) {
     const ProgramResult result = run(
-        "/usr/bin/fish", {"--no-config", "-c",
-                          "source " + (folder / "equalux.fish") + "; complete -C '" + words + "'"});
+        "/usr/bin/fish",
+        {"--no-config", "-c",
+         "cd " + folder.path().string() + "; source ./equalux.fish; complete -C '" + words + "'"});
     EXPECT_EQ(result.err, "") << words;
     std::vector<std::string> first;
     for (const std::string& line : lines_of(result.out))
@@ -170,6 +179,12 @@ TEST(Completions, OfFish) {
     return first;
   };
   EXPECT_THAT(offers("equalux me"), Contains("measure"));
+  EXPECT_THAT(offers("equalux --"),
+              testing::UnorderedElementsAre("--help", "--list-presets", "--version"));
+  EXPECT_THAT(offers("equalux run eq"), testing::ElementsAre("equalux.fish"));
+  EXPECT_THAT(offers("equalux eq"), testing::ElementsAre("equalux.fish"));
+  EXPECT_THAT(offers("equalux devices "), testing::IsEmpty());
+  EXPECT_THAT(offers("equalux devices --config eq"), testing::ElementsAre("equalux.fish"));
   EXPECT_THAT(offers("equalux run --backe"), Contains("--backend"));
   EXPECT_THAT(offers("equalux run --backend c"), testing::ElementsAre("cpu", "cuda"));
   EXPECT_THAT(offers("equalux clip.mp4 --preset s"),
@@ -205,6 +220,8 @@ print -r -- "$text"
   EXPECT_THAT(offers("equalux run --backend c"), testing::ContainsRegex("cpu +cuda"));
   EXPECT_THAT(offers("equalux clip.mp4 --preset s"),
               testing::ContainsRegex("stable +surveillance"));
+  EXPECT_THAT(offers("equalux --vers"), HasSubstr("--version"));
+  EXPECT_THAT(offers("equalux --reco"), Not(HasSubstr("--record-standby")));
   EXPECT_THAT(offers("equalux run --reco"), HasSubstr("--record-standby"));
   EXPECT_THAT(offers("equalux image --reco"), Not(HasSubstr("--record-standby")));
   EXPECT_THAT(offers("equalux lab s"), testing::ContainsRegex("scalers +scans"));

@@ -51,10 +51,28 @@ void for_each_option(const Command& command, Use use) {
   std::for_each(help.begin(), help.end(), use);
 }
 
+std::vector<std::string> spellings(const std::vector<Option>& options) {
+  std::vector<std::string> all;
+  for (const Option& option : options) {
+    for (const std::string& spelling : spellings(option))
+      all.push_back(spelling);
+  }
+  return all;
+}
+
 /// Returns the words that a command's first argument may be; empty = files, or there is none.
 std::vector<std::string> first_words(const Command& command) {
   return command.positionals.empty() ? std::vector<std::string>()
                                      : command.positionals.front().choices;
+}
+
+/// Returns the names of the commands that take no arguments, and thus no files.
+std::vector<std::string> without_arguments(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (command.positionals.empty()) names.push_back(command.name);
+  }
+  return names;
 }
 
 std::vector<std::string> command_names(const std::vector<Command>& commands) {
@@ -121,6 +139,20 @@ std::string zsh_option(const Option& option) {
             (takes_equals ? (option.value_optional ? "=-" : "=") : "") + shared + " \\\n";
   }
   return text;
+}
+
+/// Returns the begin of fish's line for an option of a command.
+std::string fish_option(const std::string& command, const Option& option) {
+  std::string text = "complete -c equalux -n '__equalux_is " + command + "' -l " + option.name;
+  for (const char letter : {option.letter, option.off_letter}) {
+    if (letter != 0) text += std::string(" -s ") + letter;
+  }
+  return text;
+}
+
+/// Returns the end of that line.
+std::string fish_description(const Option& option) {
+  return " -d " + quoted(in_a_clause(option), "\\'") + "\n";
 }
 
 }  // namespace
@@ -191,10 +223,11 @@ std::string bash_completion(const std::vector<Command>& commands) {
       joined(names, " ") +
       "' -- \"$current\"))\n      return ;;\n  esac\n"
       "  COMPREPLY=()\n"
-      "  if ((COMP_CWORD == 1)) && [[ $current != -* ]]; then\n"
-      "    COMPREPLY=($(compgen -W '" +
-      joined(names, " ") +
-      " help' -- \"$current\"))\n    return\n  fi\n"
+      "  if ((COMP_CWORD == 1)); then\n"
+      "    case $current in\n      -*) COMPREPLY=($(compgen -W '" +
+      joined(spellings(program_options()), " ") +
+      "' -- \"$current\")) ;;\n      *) COMPREPLY=($(compgen -W '" + joined(names, " ") +
+      " help' -- \"$current\")) ;;\n    esac\n    return\n  fi\n"
       "  if ((COMP_CWORD == 2)) && [[ $current != -* ]]; then\n"
       "    case $command in\n";
   for (const Command& command : commands) {
@@ -214,6 +247,10 @@ std::string bash_completion(const std::vector<Command>& commands) {
       "    *)\n"
       "      if [[ $current == -* ]]; then\n"
       "        COMPREPLY=($(compgen -W \"$(_equalux_options \"$command\")\" -- \"$current\"))\n"
+      "      elif [[ ' " +
+      joined(without_arguments(commands), " ") +
+      " ' == *\" $command \"* ]]; then\n"
+      "        compopt +o default 2>/dev/null\n"
       "      fi ;;\n"
       "  esac\n"
       "}\n\n"
@@ -239,9 +276,17 @@ std::string zsh_completion(const std::vector<Command>& commands) {
   text +=
       "_equalux() {\n"
       "  local command=run\n"
-      "  if ((CURRENT == 2)) && [[ $words[2] != -* ]]; then\n"
-      "    _equalux_commands\n"
-      "    _files\n"
+      "  if ((CURRENT == 2)); then\n"
+      "    if [[ $words[2] == -* ]]; then\n"
+      "      _arguments \\\n";
+  for (const Option& option : program_options())
+    text += zsh_option(option);
+  text +=
+      "        && return\n"
+      "    else\n"
+      "      _equalux_commands\n"
+      "      _files\n"
+      "    fi\n"
       "    return\n"
       "  fi\n"
       "  case $words[2] in\n    " +
@@ -266,10 +311,11 @@ std::string fish_completion(const std::vector<Command>& commands) {
   const std::vector<std::string> names = command_names(commands);
   std::string text = "# Fish completion of equalux.\n\n";
   text +=
-      "# The command under way; run where none is named.\n"
+      "# The command under way: none before the first word, run where that names none.\n"
       "function __equalux_command\n"
       "    set -l words (commandline -opc)\n"
-      "    if set -q words[2]; and contains -- $words[2] " +
+      "    if not set -q words[2]\n        echo none\n"
+      "    else if contains -- $words[2] " +
       joined(names, " ") +
       " help\n        echo $words[2]\n    else\n        echo run\n    end\nend\n\n"
       "function __equalux_is\n    test (__equalux_command) = $argv[1]\nend\n\n"
@@ -282,17 +328,19 @@ std::string fish_completion(const std::vector<Command>& commands) {
   }
   text += "complete -c equalux -n __fish_use_subcommand -a help -d 'a short help'\n";
   text += "complete -c equalux -n '__equalux_is help' -f -a '" + joined(names, " ") + "'\n";
+  for (const Option& option : program_options())
+    text += fish_option("none", option) + fish_description(option);
   for (const Command& command : commands) {
     text += "\n";
     if (const std::vector<std::string> words = first_words(command); !words.empty()) {
       text += "complete -c equalux -f -n '__equalux_is " + command.name +
               "; and test (count (commandline -opc)) -eq 2' -a '" + joined(words, " ") + "'\n";
     }
+    if (command.positionals.empty()) {
+      text += "complete -c equalux -f -n '__equalux_is " + command.name + "'\n";
+    }
     for_each_option(command, [&](const Option& option) {
-      text += "complete -c equalux -n '__equalux_is " + command.name + "' -l " + option.name;
-      for (const char letter : {option.letter, option.off_letter}) {
-        if (letter != 0) text += std::string(" -s ") + letter;
-      }
+      text += fish_option(command.name, option);
       switch (option.value_optional ? ValueKind::none : kind_of(option)) {
         case ValueKind::none:
           break;
@@ -312,7 +360,7 @@ std::string fish_completion(const std::vector<Command>& commands) {
           text += " -x";
           break;
       }
-      text += " -d " + quoted(in_a_clause(option), "\\'") + "\n";
+      text += fish_description(option);
     });
   }
   return text;

@@ -131,9 +131,8 @@ std::string program_page(const std::vector<Command>& commands, const std::string
   }
   text += entry(bold("help") + " [" + italic("COMMAND") + "]", "a short help, or a command's");
   text += ".SH OPTIONS\n";
-  text += entry(bold("-h") + ", " + bold("--help"), "the commands in short");
-  text += entry(bold("--list-presets"), "the presets of --preset");
-  text += entry(bold("--version"), "the version");
+  for (const Option& option : program_options())
+    text += entry(option_term(option), option.help);
   text += ".SH FILES\n";
   text += entry(italic("FILE.toml"),
                 "options by their long names, for --config FILE.toml; every long option of a "
