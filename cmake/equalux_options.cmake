@@ -1,6 +1,7 @@
 # What a build may choose, and the interface targets that carry those choices.
 
-foreach(feature CUDA OPENCV GSTREAMER LIBAV HTTP EXIV2 FREI0R RTSP PYTHON OBS PIPEWIRE)
+set(EQUALUX_FEATURES CUDA OPENCV GSTREAMER LIBAV HTTP EXIV2 FREI0R RTSP PYTHON OBS PIPEWIRE)
+foreach(feature ${EQUALUX_FEATURES})
   set(EQUALUX_WITH_${feature} AUTO CACHE STRING "Build with ${feature}: AUTO, ON or OFF")
   set_property(CACHE EQUALUX_WITH_${feature} PROPERTY STRINGS AUTO ON OFF)
   if(NOT EQUALUX_WITH_${feature} MATCHES "^(AUTO|ON|OFF)$")

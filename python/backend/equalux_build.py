@@ -18,7 +18,7 @@ import tarfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OFF = ("OPENCV", "GSTREAMER", "LIBAV", "HTTP", "EXIV2", "FREI0R", "RTSP", "OBS")
+OFF = ("OPENCV", "GSTREAMER", "LIBAV", "HTTP", "EXIV2", "FREI0R", "RTSP", "OBS", "PIPEWIRE")
 STAMP = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal files give an equal wheel
 
 

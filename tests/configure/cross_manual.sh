@@ -26,6 +26,7 @@ grep -q -- "--build $folder/cross/host --target equalux_manual" <<<"$commands" |
 ! grep -q 'cross/[^h].*write_manual' <<<"$commands" || fail "the other machine's program runs:" "$commands"
 grep -q OTHER_MACHINE "$folder/cross/build.ninja" || fail "the flags did not reach the build"
 ! grep -q OTHER_MACHINE "$folder/cross/host/build.ninja" || fail "they reached the build for this machine, too"
+! grep 'EQUALUX_WITH_.*=AUTO$' "$folder/cross/host/CMakeCache.txt" || fail "that build is more than the core"
 commands=$(ninja -C "$folder/cross/host" -t commands equalux_manual)
 grep -q 'equalux_write_manual' <<<"$commands" ||
   fail "the build for this machine writes no manual"
