@@ -19,7 +19,7 @@ if(EQUALUX_HAVE_OPENCV)
   if(EQUALUX_HAVE_HTTP)
     equalux_tests(test_control control LABELS media
       LIBRARIES equalux_serve equalux_opencv opencv_core opencv_imgcodecs
-      STEMS page_server)
+      STEMS page_server TSAN page_server)
     target_include_directories(test_control SYSTEM PRIVATE ${OpenCV_INCLUDE_DIRS})
   endif()
   equalux_tests(test_window opencv LABELS media LIBRARIES equalux_opencv opencv_core

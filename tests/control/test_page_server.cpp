@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <opencv2/core/utility.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <poll.h>
 #include <sys/socket.h>
@@ -95,6 +96,12 @@ HttpAnswer talk(int port, const std::string& bytes) {
 
 class PageServerTest : public ::testing::Test {
  protected:
+#if defined(__SANITIZE_THREAD__)
+  // The sanitizer does not see what OpenCV's threads wait for in Debian's oneTBB.
+  static void SetUpTestSuite() {
+    cv::setNumThreads(1);
+  }
+#endif
   void serve(const std::string& token = "") {
     server_ = open_page_server({"127.0.0.1:0", token, {{"fog", "thick air"}}, limits_, once_}, api_,
                                monitor_);
