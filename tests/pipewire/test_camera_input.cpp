@@ -450,9 +450,16 @@ TEST_F(CameraInput, WhatGoesIsWaitedFor) {
 
 TEST_F(CameraInput, AnotherSizeWhileItRunsEndsTheRun) {
   const auto fake = camera({"fps=50", "later=32x24"});
-  const ProgramResult result =
-      run_while({"pipewire:fake", "-o", "null", "--preset", "plain"}, [&](int process) {
-        std::this_thread::sleep_for(1s);
+  const TempFolder folder;
+  const ProgramResult result = run_while(
+      {"pipewire:fake", "-o", "null", "--preset", "plain", "--timings", folder / "timings.jsonl"},
+      [&](int process) {
+        // A slow program would begin with the other size.
+        const auto runs = [&] {
+          return folder.read("timings.jsonl").find("\"index\":3") != std::string::npos;
+        };
+        for (int i = 0; i < 1000 && !runs(); ++i)
+          std::this_thread::sleep_for(20ms);
         fake->signal(SIGUSR1);
         for (int i = 0; i < 500 && ::kill(process, 0) == 0; ++i)
           std::this_thread::sleep_for(20ms);
