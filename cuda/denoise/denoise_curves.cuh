@@ -105,11 +105,11 @@ __device__ void make_noise_curves(const DenoisePicture& picture, int component) 
   if (thread < denoise::kSegments) {
     sigma[thread] = picture.noise;
     if (picture.noise == 0) {
-      const bool noisy = denoise::has_noisy_share(sigmas.counts[thread],
-                                                  sigmas.counts[2 * denoise::kSegments + thread]);
-      sigma[thread] = denoise::segment_sigma(
-          sigmas.fifths[thread], sigmas.fifths[denoise::kSegments + thread],
-          noisy ? sigmas.halves[thread] : denoise::kUnknown, sigmas.nine_tenths[thread]);
+      const int share = denoise::residual_share(sigmas.counts[thread],
+                                                sigmas.counts[2 * denoise::kSegments + thread]);
+      sigma[thread] =
+          denoise::segment_sigma(sigmas.fifths[thread], sigmas.fifths[denoise::kSegments + thread],
+                                 sigmas.halves[thread], sigmas.nine_tenths[thread], share);
     }
   }
   __syncthreads();

@@ -52,10 +52,9 @@ void NoiseEstimate::make_curves() {
     sigma[i] = kUnknown;
     if (!seen_[i]) continue;
     const std::size_t residuals = 2 * kSegments + i;
-    const bool noisy = has_noisy_share(sum_of(all_[i]), sum_of(all_[residuals]));
     sigma[i] = segment_sigma(sigma_of_row(i, kFifth), sigma_of_row(kSegments + i, kFifth),
-                             noisy ? sigma_of_row(residuals, kHalf) : kUnknown,
-                             sigma_of_row(residuals, kNineTenths));
+                             sigma_of_row(residuals, kHalf), sigma_of_row(residuals, kNineTenths),
+                             residual_share(sum_of(all_[i]), sum_of(all_[residuals])));
   }
   fill_gaps(sigma);
   curves_ = curves_of(sigma);

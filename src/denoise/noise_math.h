@@ -100,10 +100,13 @@ EQUALUX_HD std::uint64_t least_count(int row, int columns, int rows) {
   return static_cast<unsigned>(row < 2 * kSegments ? least : least / 3) * std::uint64_t{kNoiseUnit};
 }
 
-/// Returns true where enough of a level's blocks are noisy to tell its noise, one in eight. Fewer
-/// of them may be all that no vector follows in a picture without noise.
-EQUALUX_HD bool has_noisy_share(std::uint64_t fine, std::uint64_t residuals) {
-  return 8 * residuals >= fine;
+/// How much the residuals of a level count beside its textures, in 256ths: nothing where one block
+/// in sixteen is noisy or fewer, which may be all that no vector follows in a picture without
+/// noise, and fully from one in eight on.
+EQUALUX_HD int residual_share(std::uint64_t fine, std::uint64_t residuals) {
+  if (16 * residuals <= fine) return 0;
+  if (8 * residuals >= fine) return 256;
+  return static_cast<int>(256 * (16 * residuals - fine) / fine);
 }
 
 /// Tenths of blocks with the least texture at whose end a row of the histogram is read: a fifth of
@@ -152,17 +155,23 @@ EQUALUX_HD int joined_sigma(int fine, int coarse) {
 inline constexpr int kUnknown = -1;
 
 /// Standard deviation of a segment's noise, by its fine and coarse textures and by half and nine
-/// tenths of its residuals, each of which may be kUnknown. Where a codec has left most flat blocks
-/// without noise, the residuals of others still show it. Without a codec half of the residuals end
-/// at 7/8 of what the fine texture tells (measured); where it is more than 6/5 of that, nine tenths
-/// of them tell how strong the noise is.
-EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most) {
+/// tenths of its residuals, each of which may be kUnknown, as far as `share` counts these. Where a
+/// codec has left most flat blocks without noise, the residuals of others still show it. Without a
+/// codec half of the residuals end at 7/8 of what the fine texture tells, and nine tenths at 9/8 of
+/// half of them (measured). Noise that only some blocks have kept is above 6/5 of the first or
+/// 41/32 of the second; nine tenths of the residuals then tell four fifths of how strong it was.
+EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share) {
   if (fine == kUnknown) return kUnknown;
   const int sigma = coarse == kUnknown ? fine : joined_sigma(fine, coarse);
   if (half == kUnknown) return sigma;
-  const int passing = 5 * (half * 9 / 8 - sigma);  // continuous where half is 6/5 of sigma
-  const int least = most < passing ? most : passing;
-  return sigma > least ? sigma : least;
+  // Both are continuous where a codec begins to show.
+  const int missing = 5 * (half * 9 / 8 - sigma);
+  const int uneven = 32 * most - 41 * half;
+  const int by_codec = missing > uneven ? missing : uneven;
+  const int before_codec = most * 5 / 4;
+  const int least = before_codec < by_codec ? before_codec : by_codec;
+  const int more = least > sigma ? (least - sigma) * share / 256 : 0;
+  return sigma + more < kMostSigma ? sigma + more : kMostSigma;
 }
 
 /// Interpolates unknown segments between known neighbours, and extends the first and last known

@@ -284,10 +284,18 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples,
       const auto blocks_of = [](const std::vector<std::int64_t>& counts) {
         return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
       };
-      const bool share = blocks_of(known.textures[level]) <= 8 * blocks_of(known.residuals[level]);
-      if (fine >= 0 && middle >= 0 && share)
-        sigma = std::max(
-            sigma, std::min(residual, 5 * (static_cast<int>(std::floor(1.125 * middle)) - sigma)));
+      if (fine < 0 || middle < 0) continue;
+      // Of 256, between a 16th and an 8th of the blocks.
+      const std::int64_t all = blocks_of(known.textures[level]);
+      const std::int64_t ramp =
+          std::max<std::int64_t>(16 * blocks_of(known.residuals[level]) - all, 0);
+      const std::int64_t share = std::min<std::int64_t>(256 * ramp / all, 256);
+      const int shown = std::max(5 * (static_cast<int>(std::floor(1.125 * middle)) - sigma),
+                                 32 * residual - 41 * middle);
+      const int before = std::min(static_cast<int>(std::floor(1.25 * residual)), shown);
+      if (before > sigma)
+        sigma =
+            static_cast<int>(std::min<std::int64_t>(sigma + (before - sigma) * share / 256, 4096));
     }
     std::vector<int> filled = by_segment;
     for (int i = 0; i < 16; ++i) {
