@@ -74,7 +74,7 @@ if(EQUALUX_HAVE_OBS)
 endif()
 
 if(EQUALUX_HAVE_PIPEWIRE)
-  equalux_tests(test_pipewire pipewire LABELS program
+  equalux_tests(test_pipewire pipewire LABELS program clock
     LIBRARIES equalux_pipewire equalux_program_support
     STEMS camera_formats camera_input virtual_camera
     SOURCES pipewire/frame_reader.cpp pipewire/private_daemon.cpp)

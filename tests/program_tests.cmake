@@ -103,13 +103,13 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV AND EQUALUX
   add_test(NAME Obs.Program COMMAND ${EQUALUX_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/obs/obs_program.py
     $<TARGET_FILE:equalux_program> ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/obs-plugins ${PROJECT_SOURCE_DIR})
   set_tests_properties(Obs.Program PROPERTIES
-    LABELS program SKIP_RETURN_CODE 77 TIMEOUT 1200 COST 80)
+    LABELS "program;clock" SKIP_RETURN_CODE 77 TIMEOUT 1200 COST 80)
 endif()
 # The page in a browser; a visible skip where there is none.
 if(EQUALUX_PYTHON AND EQUALUX_HAVE_HTTP AND EQUALUX_HAVE_OPENCV)
   add_test(NAME Browser.page COMMAND ${EQUALUX_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/control/page_in_browser.py
     $<TARGET_FILE:equalux_program>)
-  set_tests_properties(Browser.page PROPERTIES LABELS program SKIP_RETURN_CODE 77 TIMEOUT 300 COST 15)
+  set_tests_properties(Browser.page PROPERTIES LABELS "program;clock" SKIP_RETURN_CODE 77 TIMEOUT 300 COST 15)
 endif()
 # The virtual camera on a page of a browser; a visible skip where there is none.
 if(EQUALUX_PYTHON AND EQUALUX_HAVE_PIPEWIRE AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_SANITIZER STREQUAL none)
@@ -117,7 +117,7 @@ if(EQUALUX_PYTHON AND EQUALUX_HAVE_PIPEWIRE AND EQUALUX_HAVE_GSTREAMER AND EQUAL
     add_test(NAME Browser.${browser} COMMAND ${EQUALUX_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/pipewire/browser_camera.py
       ${browser} $<TARGET_FILE:equalux_program>)
     set_tests_properties(Browser.${browser} PROPERTIES
-      LABELS program SKIP_RETURN_CODE 77 TIMEOUT 600 COST 30)
+      LABELS "program;clock" SKIP_RETURN_CODE 77 TIMEOUT 600 COST 30)
   endforeach()
 endif()
 if(EQUALUX_PYTHON AND EQUALUX_HAVE_GSTREAMER AND EQUALUX_HAVE_OPENCV

@@ -155,11 +155,11 @@ EQUALUX_HD int joined_sigma(int fine, int coarse) {
 inline constexpr int kUnknown = -1;
 
 /// Standard deviation of a segment's noise, by its fine and coarse textures and by half and nine
-/// tenths of its residuals, each of which may be kUnknown, as far as `share` counts these. Where a
-/// codec has left most flat blocks without noise, the residuals of others still show it. Without a
-/// codec half of the residuals end at 7/8 of what the fine texture tells, and nine tenths at 9/8 of
-/// half of them (measured). Noise that only some blocks have kept is above 6/5 of the first or
-/// 41/32 of the second; nine tenths of the residuals then tell four fifths of how strong it was.
+/// tenths of its residuals, each of which may be kUnknown; `share` is how much these count, of 256.
+/// Where a codec has left most flat blocks without noise, the residuals of others still show it.
+/// Without a codec half of the residuals end at 7/8 of what the fine texture tells, and nine tenths
+/// at 9/8 of that half (measured). More than 6/5 of the first, or 41/32 of the second, is noise
+/// that only some blocks have kept: 5/4 of the nine tenths is then nearest to what there was.
 EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share) {
   if (fine == kUnknown) return kUnknown;
   const int sigma = coarse == kUnknown ? fine : joined_sigma(fine, coarse);

@@ -71,15 +71,15 @@ def missing_programs():
             if not shutil.which(name)]
 
 
-def wait_for(what, done, longest_s=LONGEST_S, every_s=0.05):
+def wait_for(what, done):
     """What done() returns once that is true. Throws ObsError where it never is."""
-    deadline = time.monotonic() + longest_s
+    deadline = time.monotonic() + LONGEST_S
     while time.monotonic() < deadline:
         result = done()
         if result:
             return result
-        time.sleep(every_s)
-    raise ObsError(f"{what}: not within {longest_s} s")
+        time.sleep(0.05)
+    raise ObsError(f"{what}: not within {LONGEST_S} s")
 
 
 class ClientMessage(ctypes.Structure):
