@@ -63,6 +63,18 @@ TEST(BatchPlan, MirrorsFoldersInNaturalOrder) {
       ElementsAre("a2.mp4"));
 }
 
+TEST(BatchPlan, TitlesTellFilesOfOneNameApart) {
+  const test::TempFolder folder;
+  for (const char* name : {"in/a/clip.mp4", "in/b/clip.avi", "x/clip.mkv", "y/odd.mp4"})
+    folder.write(name, "x");
+  const BatchPlan plan = plan_batch({folder / "in", folder / "x/clip.mkv"},
+                                    {{folder / "y/odd.mp4", "even/clip.mp4"}}, folder / "out", "");
+  std::vector<std::string> titles;
+  for (const BatchJob& job : plan.jobs)
+    titles.push_back(title_of(job));
+  EXPECT_THAT(titles, ElementsAre("a/clip.mp4", "b/clip.avi", "clip.mkv", "odd.mp4"));
+}
+
 /// What `run` reads as a video by its name, a batch finds in folders.
 TEST(BatchPlan, FindsAnimationsAndStreamsWithoutContainers) {
   const test::TempFolder folder;

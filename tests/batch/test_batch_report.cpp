@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,6 +84,21 @@ TEST(BatchReport, ALongNameMovesNoOtherRow) {
   const std::string table = batch_table({odd, plain});
   EXPECT_THAT(table, HasSubstr("\nhole.mp4" + std::string(56 - 8, ' ') + "  done "));
   EXPECT_THAT(table, HasSubstr("\n" + odd.job.input + "  done "));
+}
+
+TEST(BatchReport, OfMoreThanAHundredFilesTheTableHasThoseWithAFault) {
+  std::vector<Outcome> outcomes(100, outcome("done", 0, 5));
+  outcomes.push_back(outcome("failed", 65));
+  outcomes.back().job.input = "broken.mp4";
+  const std::string table = batch_table(outcomes);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3) << table;
+  EXPECT_THAT(table, HasSubstr("broken.mp4  failed"));
+  EXPECT_THAT(table, HasSubstr("\n100 done, 1 failed\n"));
+  outcomes.back() = outcome("skipped", 0);
+  EXPECT_EQ(batch_table(outcomes), "100 done, 1 skipped\n");
+  outcomes.pop_back();
+  const std::string all = batch_table(outcomes);
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 102);
 }
 
 TEST(BatchReport, IsUtf8WhateverFilesAreCalled) {

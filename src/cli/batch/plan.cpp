@@ -160,6 +160,7 @@ std::size_t index_from_environment(const std::string& text) {
 }  // namespace
 
 std::string title_of(const BatchJob& job) {
+  if (job.input == job.name || job.input.ends_with("/" + job.name)) return job.name;
   const std::string name = fs::path(job.input).filename().string();
   return name.empty() ? job.input : name;
 }

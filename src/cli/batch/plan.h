@@ -17,7 +17,8 @@ struct BatchJob {
   std::string name{};  ///< path below the argument that it comes from; decides on its shard
 };
 
-/// Returns a job's name for people: its input without folders.
+/// Returns a job's name for people: its input below the argument that it comes from, or without
+/// folders where a manifest names the result.
 [[nodiscard]] std::string title_of(const BatchJob& job);
 
 /// Entries of folders that are named like media but that no batch takes.

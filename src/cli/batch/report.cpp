@@ -43,18 +43,25 @@ std::string count_line(const std::vector<Outcome>& outcomes) {
 }  // namespace
 
 std::string batch_table(const std::vector<Outcome>& outcomes) {
+  constexpr std::size_t kMostRows = 100;  // Among more, nobody would see the few that failed.
   constexpr std::size_t kMostWidth = 56;  // A longer name moves its own row alone.
+  const bool all = outcomes.size() <= kMostRows;
+  std::vector<std::pair<std::string, FileResult>> rows;
   std::size_t width = 4;
-  for (const Outcome& outcome : outcomes)
-    width = std::max(width, std::min(kMostWidth, letters_of(printable(outcome.job.input))));
+  for (const Outcome& outcome : outcomes) {
+    const FileResult result = result_of(outcome);
+    if (!all && (result.code == 0 || result.status == "stopped")) continue;
+    rows.emplace_back(printable(outcome.job.input), result);
+    width = std::max(width, std::min(kMostWidth, letters_of(rows.back().first)));
+  }
   const auto padded = [width](std::string text) {
     text.append(width - std::min(width, letters_of(text)), ' ');
     return text;
   };
-  std::string text = padded("file") + "  status    frames   time s      fps  reason\n";
-  for (const Outcome& outcome : outcomes) {
-    const FileResult result = result_of(outcome);
-    text += padded(printable(outcome.job.input)) +
+  std::string text;
+  if (!rows.empty()) text = padded("file") + "  status    frames   time s      fps  reason\n";
+  for (const auto& [name, result] : rows) {
+    text += padded(name) +
             fmt::format("  {:<7} {:>8} {:>8.2f} {:>8.1f}  ", result.status, result.frames_out,
                         result.elapsed_s, fps_of(result)) +
             printable(result.reason);

@@ -18,7 +18,8 @@ struct Outcome {
   std::string place;  ///< backend that it ran on
 };
 
-/// Returns the closing table.
+/// Returns the closing table, of more than 100 files only with those that have no whole result and
+/// were not stopped by a signal.
 [[nodiscard]] std::string batch_table(const std::vector<Outcome>& outcomes);
 
 /// Returns a line for each kind of entry that was left out of folders; empty if there was none.
