@@ -64,6 +64,18 @@ bool any_takes(const CommonOptions& options, const std::string& knob) {
                      [&](const FilterSpec& spec) { return takes(spec.name, knob); });
 }
 
+/// Returns true where each filter that has the option sets it in its own spec, to another value.
+bool is_set_by_every_filter(const CommonOptions& options, const GivenKnob& knob) {
+  bool any = false;
+  for (const FilterSpec& spec : options.filters) {
+    if (!takes(spec.name, knob.name)) continue;
+    const std::string* own = find_value(spec.options, knob.name);
+    if (own == nullptr || *own == knob.value) return false;
+    any = true;
+  }
+  return any;
+}
+
 std::string takers_of(const std::string& knob) {
   std::vector<std::string> names;
   for (const FilterInfo& info : filter_list())
@@ -138,9 +150,13 @@ void check_curve_files(const CommonOptions& options) {
       throw_usage("compatible is opencv, must be none with curve-to");
     }
   }
-  if (equalizers == 0 || (equalizers > 1 && option == "curve-to")) {
-    throw_usage(option + " is set for " + std::to_string(equalizers) +
-                " filters equalize, must be one");
+  if (equalizers == 0) {
+    throw_usage("--" + option + " is nothing that the chain " + filters_text(options) +
+                " has, must stand with equalize");
+  }
+  if (equalizers > 1 && option == "curve-to") {
+    throw_usage("--curve-to is of one filter equalize, the chain has " +
+                std::to_string(equalizers) + ", must have one");
   }
 }
 
@@ -355,8 +371,12 @@ void warn_of_idle_keys(const CommonOptions& options) {
     idle += idle.empty() ? "" : ", ";
     idle += (of_preset ? "preset " + options.preset : knob.origin) + " " + knob.name;
   }
-  if (idle.empty()) return;
-  logger().warn("{}: nothing that the chain {} has, not used", idle, filters_text(options));
+  if (!idle.empty())
+    logger().warn("{}: nothing that the chain {} has, not used", idle, filters_text(options));
+  for (const GivenKnob& knob : options.knobs) {
+    if (knob.by == GivenBy::flag && is_set_by_every_filter(options, knob))
+      logger().warn("--{} {}: --filter sets its own, not used", knob.name, knob.value);
+  }
 }
 
 void check_device(const CommonOptions& options) {
@@ -419,6 +439,13 @@ std::vector<std::string> written_files(const CommonOptions& options) {
   std::vector<std::string> files{options.timings, options.verify.value_or(""), options.curve_to};
   std::erase_if(files, [](const std::string& file) { return file.empty() || file == "-"; });
   return files;
+}
+
+std::vector<NamedOutput> named_outputs(const CommonOptions& options, const std::string& output) {
+  return {{"-o", output},
+          {"--timings", options.timings},
+          {"--verify", options.verify.value_or("")},
+          {"--curve-to", options.curve_to}};
 }
 
 InputFiles files_of(const CommonOptions& options) {

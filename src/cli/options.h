@@ -73,7 +73,7 @@ void check_filters(const CommonOptions& options);
 void note_knobs(CommonOptions& options, const Settings& settings);
 
 /// Warns, in one line, of keys of config files and of the preset that was asked for, which none of
-/// the filters has.
+/// the filters has, and in a line each of flags that every filter's own spec overrides.
 void warn_of_idle_keys(const CommonOptions& options);
 
 /// Checks --device where no GPU runs the filters: throws Error(usage) with --backend cpu, and warns
@@ -108,6 +108,10 @@ struct PresetUse {
 /// Returns the files that options name as outputs: --timings, --verify and --curve-to, without
 /// those that are not set or standard output.
 [[nodiscard]] std::vector<std::string> written_files(const CommonOptions& options);
+
+/// Returns the same files, each with its option, and that of `output` under -o.
+[[nodiscard]] std::vector<NamedOutput> named_outputs(const CommonOptions& options,
+                                                     const std::string& output);
 
 /// Returns the files that options name as inputs: config files and presets, curves, masks.
 [[nodiscard]] InputFiles files_of(const CommonOptions& options);

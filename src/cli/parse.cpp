@@ -202,9 +202,14 @@ class CommandLine {
         arguments.push_back(left);
         continue;
       }
+      std::error_code unknown;
+      if (std::filesystem::exists(left, unknown)) {
+        throw_usage("option " + left + " is unknown to equalux " + command_.name +
+                    "; the file of that name must be written ./" + left);
+      }
       const std::string name = left.substr(0, left.find('='));
-      throw_usage(unknown_option_text("option " + name, name.substr(name.find_first_not_of('-')),
-                                      command_, commands_));
+      const std::size_t dashes = std::min(name.find_first_not_of('-'), name.size());
+      throw_usage(unknown_option_text("option " + name, name.substr(dashes), command_, commands_));
     }
     if (usual_help->count() > 0) help = Help::usual;
     if (whole_help->count() > 0) help = Help::all;

@@ -25,6 +25,17 @@ namespace fs = std::filesystem;
 namespace equalux::cli {
 namespace {
 
+/// Returns true where both paths name one file that is no character device.
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  // Of a relative path no part of which exists, the canonical form would stay relative.
+  const auto canonical = [&ignored](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  const bool same = fs::equivalent(a, b, ignored) || canonical(a) == canonical(b);
+  return same && !fs::is_character_file(b, ignored);
+}
+
 Error grows_in_place_of(const std::string& input, const std::string& output) {
   return {ExitCode::usage, "output " + output + " would first be written as the input " + input +
                                ", must have another name"};
@@ -57,13 +68,23 @@ bool confirmed(const std::string& question) {
 }  // namespace
 
 void refuse_same_file(const std::string& input, const std::string& output) {
-  std::error_code ignored;
-  const bool same = fs::equivalent(input, output, ignored) ||
-                    fs::weakly_canonical(input, ignored) == fs::weakly_canonical(output, ignored);
-  if (same && !fs::is_character_file(output, ignored)) {
+  if (is_same_file(input, output)) {
     throw_usage("output " + output + " is the input, must be another file");
   }
+  std::error_code ignored;
   if (fs::equivalent(input, partial_path(output), ignored)) throw grows_in_place_of(input, output);
+}
+
+void refuse_shared_outputs(const std::vector<NamedOutput>& outputs) {
+  const auto is_set = [](const std::string& path) { return !path.empty() && path != "-"; };
+  for (auto one = outputs.begin(); one != outputs.end(); ++one) {
+    for (auto other = outputs.begin(); other != one; ++other) {
+      if (!is_set(one->second) || !is_set(other->second)) continue;
+      if (!is_same_file(other->second, one->second)) continue;
+      throw_usage(other->first + " and " + one->first + " both name " + one->second +
+                  ", must be different files");
+    }
+  }
 }
 
 InputFiles::InputFiles(const std::vector<std::string>& paths) {

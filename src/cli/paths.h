@@ -15,6 +15,13 @@ namespace equalux::cli {
 /// or where the output would be written as NAME.partial.EXT in the input's place.
 void refuse_same_file(const std::string& input, const std::string& output);
 
+/// A file that an option names as an output: {"--timings", "t.jsonl"}.
+using NamedOutput = std::pair<std::string, std::string>;
+
+/// Throws Error(usage) where two of the outputs are one file, also through links or other
+/// spellings. "", "-" and devices are never refused.
+void refuse_shared_outputs(const std::vector<NamedOutput>& outputs);
+
 /// Set of input files, against which outputs are checked.
 class InputFiles {
  public:

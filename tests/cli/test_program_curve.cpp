@@ -274,7 +274,7 @@ TEST_F(Curve, WhatHasNoMeaningIsRefused) {
   expect_error(from("c.json", {"--chain", "staged"}), 2,
                "chain is staged, must be fused with curve-from");
   expect_error(from("c.json", {"--filter", "clahe"}), 2,
-               "curve-from is set for 0 filters equalize, must be one");
+               "--curve-from is nothing that the chain clahe has, must stand with equalize");
   expect_error(from("c.json", {"--curve-to", "d.json"}), 2,
                "curve-to stands beside curve-from, must be one of the two");
 
@@ -286,9 +286,9 @@ TEST_F(Curve, WhatHasNoMeaningIsRefused) {
   expect_error(to("d.json", {"--chain", "staged"}), 2,
                "chain is staged, must be fused with curve-to");
   expect_error(to("d.json", {"--filter", "clahe"}), 2,
-               "curve-to is set for 0 filters equalize, must be one");
+               "--curve-to is nothing that the chain clahe has, must stand with equalize");
   expect_error(to("d.json", {"--filter", "equalize", "--filter", "equalize"}), 2,
-               "curve-to is set for 2 filters equalize, must be one");
+               "--curve-to is of one filter equalize, the chain has 2, must have one");
   expect_error(to("a/dark.y4m"), 2, "a/dark.y4m");
   expect_error(to("none/d.json"), 73, "none/d.json");
   expect_error({"image", "in.ppm", "out.ppm", "--curve-to", "in.ppm"}, 2, "in.ppm");

@@ -47,6 +47,7 @@ void make_inputs(const TempFolder& folder) {
   folder.write("a/same.y4m", dim_y4m(32, 16, 1));
   folder.write("b/same.y4m", dim_y4m(32, 16, 1));
   folder.write("in.ppm", dim_ppm(16, 8));
+  folder.write("-in.y4m", dim_y4m(32, 16, 1));
   folder.write("bad.pgm", "P5\n16 8\n255\nshort");
   folder.write("bad.ppm", "P6\n16 8\n255\nshort");
   folder.write("bad.y4m", "YUV4MPEG2 nonsense\n");
@@ -271,6 +272,9 @@ INSTANTIATE_TEST_SUITE_P(
     Inputs, BadCalls,
     ::testing::Values(
         BadCall{{"run", "missing.y4m", "-o", "out.y4m"}, 66, "missing.y4m"},
+        BadCall{{"run", "-in.y4m", "-o", "out.y4m"}, 2, "must be written ./-in.y4m"},
+        BadCall{{"run", "---", "-o", "out.y4m"}, 2, "option --- is unknown to equalux run"},
+        BadCall{{"run", "in.y4m", "--=3"}, 2, "option -- is unknown to equalux run"},
         BadCall{{"run", "missing.mp4", "-o", "out.y4m"}, 66, "missing.mp4"},
         BadCall{{"run", "bad.y4m", "-o", "out.y4m"}, 65, "bad.y4m"},
         BadCall{{"run", "none\x1b[31m.mp4", "-o", "null"}, 66, "none\\x1b[31m.mp4"},
@@ -304,6 +308,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "in.y4m", "-o", "in.y4m"}, 2, "is the input"},
         BadCall{{"run", "in.y4m", "-o", "./hollow/../in.y4m"}, 2, "is the input"},
         BadCall{{"run", "in.y4m", "-o", "out.xyz"}, 2, "out.xyz"},
+        BadCall{{"run", "in.y4m", "-o", "hollow"}, 2, "'hollow' is a folder, must be a file in it"},
         BadCall{{"run", "in.y4m", "-o", "out.ppm"}, 2, "out%05d.ppm"},
         BadCall{{"run", "in.y4m", "-o", "nowhere/out.y4m"}, 73, "nowhere"},
         BadCall{{"run", "in.y4m", "-o", "nowhere/%05d.ppm"}, 73, "nowhere"},
@@ -311,11 +316,24 @@ INSTANTIATE_TEST_SUITE_P(
         BadCall{{"run", "in.y4m", "-o", "-", "--verify"}, 2, "--verify=FILE"},
         BadCall{{"run", "in.y4m", "-o", "-", "--timings", "-"}, 2, "must be a file"},
         run_with({"--timings", "in.y4m"}, 2, "is the input"),
+        run_with({"--timings", "out.y4m"}, 2, "-o and --timings both name out.y4m, must be diff"),
+        run_with({"--timings", "t", "--verify=hollow/../t"}, 2, "--timings and --verify both name"),
+        run_with({"--curve-to", "t", "--verify=t"}, 2, "--verify and --curve-to both name t,"),
         run_with({"--timings", "nowhere/t.jsonl"}, 73, "nowhere"),
         run_with({"--verify=nowhere/v.md5"}, 73, "nowhere"),
         BadCall{{"image", "in.ppm", "in.ppm"}, 2, "is the input"},
         BadCall{{"image", "in.ppm", "out.xyz"}, 2, "out.xyz"},
         BadCall{{"image", "in.ppm", "nowhere/out.ppm"}, 73, "nowhere"},
+        image_with({"--plot", "p.png", "--plot-scalers", "p.png"}, 2,
+                   "--plot and --plot-scalers both"),
+        image_with({"--plot-rgb"}, 2,
+                   "--plot-rgb has no plot to draw into, must stand with --plot"),
+        BadCall{{"image", "in.ppm", "--out", "results", "--plot-rgb"}, 2, "--plot-rgb is of one"},
+        BadCall{
+            {"measure", "in.y4m", "--json", "f.png", "--plot", "f.png"}, 2, "--json and --plot"},
+        BadCall{{"batch", "in.y4m", "--out", "results", "--timings", "t", "--verify=t"},
+                2,
+                "--timings and --verify both name t"},
         image_with({"--plot", "nowhere/p.png"}, 73, "nowhere"),
         BadCall{{"batch", "a/same.y4m", "b/same.y4m", "--out", "results"}, 2, "both become"},
         BadCall{{"batch", "in.y4m", "--out", "results", "--extension", "exe"}, 2, "--extension"},

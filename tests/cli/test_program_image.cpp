@@ -21,6 +21,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class ImageCommand : public ::testing::Test {
@@ -146,6 +147,12 @@ TEST_F(ImageCommand, TimingsHaveALineForEachRepeat) {
     EXPECT_FALSE(json.contains("upload_ms")) << line;
   }
   EXPECT_THAT(result.err, HasSubstr("histogram"));
+}
+
+TEST_F(ImageCommand, RepeatShowsItsTimes) {
+  EXPECT_THAT(image({"--repeat", "3"}).err, HasSubstr("frames: 3 in"));
+  EXPECT_EQ(image({"--repeat", "3", "--quiet", "-y"}).err, "");
+  EXPECT_THAT(image({"-y"}).err, Not(HasSubstr("frames:")));
 }
 
 TEST_F(ImageCommand, VerifyIsFramemd5OfTheResult) {

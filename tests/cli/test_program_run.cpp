@@ -542,6 +542,8 @@ TEST_F(RunCommand, TruncatedInputIsPartial) {
 }
 
 TEST_F(RunCommand, SignalsCloseTheOutput) {
+  // Where this test runs under nohup, the program would inherit that SIGHUP is ignored.
+  const auto before = ::signal(SIGHUP, SIG_DFL);
   for (const auto& [signal, code] :
        {std::pair(SIGINT, 130), std::pair(SIGTERM, 143), std::pair(SIGHUP, 143)}) {
     std::chrono::steady_clock::time_point signalled;
@@ -569,6 +571,7 @@ TEST_F(RunCommand, SignalsCloseTheOutput) {
     EXPECT_THAT(folder_.names(), ElementsAre("endless.y4m", "in.y4m"));
     std::filesystem::remove(folder_.path() / "endless.y4m");
   }
+  ::signal(SIGHUP, before);
 }
 
 #ifdef EQUALUX_HAVE_GSTREAMER
@@ -657,6 +660,41 @@ TEST_F(RunCommand, TheStartLineNamesThePreset) {
   EXPECT_THAT(line({"--preset", "dim", "--filter", "equalize:strength=0.2"}), HasSubstr(changed));
   EXPECT_THAT(line({"--preset", "dim", "--config", "mine.toml", "--strength", "0.2"}),
               Not(HasSubstr("preset")));
+}
+
+TEST_F(RunCommand, AFlagThatTheFiltersOwnSpecOverridesIsNamed) {
+  const auto lines = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "in.y4m", "-o", "null", "--strength", "0.7"});
+    return run(more).err;
+  };
+  const std::string says = "--strength 0.7: --filter sets its own, not used\n";
+  EXPECT_THAT(lines({"--filter", "equalize:strength=0.5"}), HasSubstr(says));
+  EXPECT_THAT(lines({"--filter", "clahe:strength=0.5", "--filter", "denoise:strength=0.5"}),
+              HasSubstr(says));
+  EXPECT_THAT(lines({}), Not(HasSubstr("not used")));
+  EXPECT_THAT(lines({"--filter", "equalize:strength=0.7"}), Not(HasSubstr("not used")));
+  EXPECT_THAT(lines({"--filter", "equalize:strength=0.5", "--filter", "clahe"}),
+              Not(HasSubstr("not used")));
+}
+
+TEST_F(RunCommand, ARunThatIsStoppedBeforeItsFirstFrameSaysThatThereIsNoOutput) {
+  for (const auto& [output, says] :
+       {std::pair("out.y4m", "stopped by a signal before the first frame; there is no output\n"),
+        std::pair("null", "stopped by a signal\n")}) {
+    ASSERT_EQ(::mkfifo((folder_.path() / "slow.y4m").c_str(), 0600), 0);
+    options_.meanwhile = [&](int program) {
+      // The program waits for the header; its handlers are there once the pipe has a reader.
+      const int pipe = ::open((folder_.path() / "slow.y4m").c_str(), O_WRONLY | O_CLOEXEC);
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      ::kill(program, SIGINT);
+      ::close(pipe);
+    };
+    const ProgramResult result = run({"run", "slow.y4m", "-o", output});
+    EXPECT_EQ(result.exit_code, 130) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(says));
+    EXPECT_THAT(folder_.names(), ElementsAre("in.y4m", "slow.y4m"));
+    std::filesystem::remove(folder_.path() / "slow.y4m");
+  }
 }
 
 TEST_F(RunCommand, WhatIsOfEncodedVideoIsRefusedWhereNoneIs) {

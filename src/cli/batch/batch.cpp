@@ -78,6 +78,7 @@ void check(const BatchOptions& options) {
   check_filters(options.stream.common);
   // The workers ask for the device: a process in which CUDA was started cannot be forked.
   if (options.stream.common.backend == Backend::cpu) check_device(options.stream.common);
+  refuse_shared_outputs(named_outputs(options.stream.common, ""));
   InputFiles files = files_of(options.stream.common);
   if (!options.manifest.empty()) files.add(options.manifest, "what --manifest reads");
   for (const std::string& written : written_files(options.stream.common))
@@ -189,7 +190,7 @@ FileResult look_at(const BatchOptions& options, const BatchJob& job, std::size_t
   try {
     const RunResult run = run_stream(stream);
     result.status = run.code == ExitCode::done ? "done" : "partial";
-    result.reason = ending_text(run);
+    result.reason = ending_text(run, stream.output);
     result.code = static_cast<int>(run.code);
     result.frames_in = run.frames_in;
     result.frames_out = run.frames_out;

@@ -196,13 +196,17 @@ void check_single(const ImageOptions& options, const StillJob& job) {
       throw_usage(std::string("--") + option + " is '" + path + "', must be a name with .png");
     }
     refuse_same_file(job.input, path);
-    refuse_same_file(job.output, path);
+  }
+  if (options.plot_channels && options.plot.empty()) {
+    throw_usage("--plot-rgb has no plot to draw into, must stand with --plot FILE.png");
   }
   refuse_same_file(job.input, job.output);
-  for (const std::string& written : written_files(options.common)) {
+  for (const std::string& written : written_files(options.common))
     refuse_same_file(job.input, written);
-    refuse_same_file(job.output, written);
-  }
+  std::vector<NamedOutput> outputs = named_outputs(options.common, job.output);
+  outputs.insert(outputs.end(),
+                 {{"--plot", options.plot}, {"--plot-scalers", options.plot_scalers}});
+  refuse_shared_outputs(outputs);
   if (!options.plot_scalers.empty() && options.common.equalize.curve) {
     throw_usage("--plot-scalers compares scalers, must be left out with --curve-from");
   }
@@ -243,11 +247,12 @@ StillPlan plan_folder(const ImageOptions& options) {
   if (!options.output.empty())
     throw_usage("-o names one still and --out a folder, must be one of them");
   if (options.files.empty()) throw_usage("IN is missing, must be stills or folders with --out DIR");
-  for (const auto& [given, name] : {std::pair(!options.plot.empty(), "plot"),
-                                    std::pair(!options.plot_scalers.empty(), "plot-scalers"),
-                                    std::pair(!options.common.timings.empty(), "timings"),
-                                    std::pair(options.common.verify.has_value(), "verify"),
-                                    std::pair(options.repeat != 1, "repeat")}) {
+  for (const auto& [given, name] :
+       {std::pair(!options.plot.empty(), "plot"), std::pair(options.plot_channels, "plot-rgb"),
+        std::pair(!options.plot_scalers.empty(), "plot-scalers"),
+        std::pair(!options.common.timings.empty(), "timings"),
+        std::pair(options.common.verify.has_value(), "verify"),
+        std::pair(options.repeat != 1, "repeat")}) {
     if (given)
       throw_usage(std::string("--") + name + " is of one still, must be left out with --out");
   }
@@ -477,7 +482,7 @@ void run_single(const ImageOptions& options, const StillJob& job) {
   const std::string preset = preset_text(options.common);
   logger().info("{}; {}{}{}", result.backend, filters_text(options.common),
                 preset.empty() ? "" : "; ", preset);
-  if (options.common.wants_timings()) {
+  if (!options.common.quiet && (options.common.wants_timings() || options.repeat != 1)) {
     const auto times = static_cast<std::uint64_t>(options.repeat);
     RunResult summary;
     summary.frames_in = summary.frames_out = times;
@@ -621,7 +626,8 @@ OptionGroup image_group(ImageOptions& options) {
       text_option("plot-scalers", "FILE.png",
                   "draw original, max-abs and min-max side by side (default: none)",
                   options.plot_scalers),
-      integer_option("repeat", "filter the still N times, 1 to 1000000, to time it (default: 1)", 1,
+      integer_option("repeat",
+                     "filter the still N times, 1 to 1000000, and show its times (default: 1)", 1,
                      kMaxRepeats, options.repeat),
       curve_to_option(options.common)};
   return group;

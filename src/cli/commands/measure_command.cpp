@@ -67,6 +67,7 @@ void check(const MeasureOptions& options) {
   }
   check_input(options, options.a);
   if (!options.b.empty()) check_input(options, options.b);
+  refuse_shared_outputs({{"--json", options.json}, {"--plot", options.plot}});
   for (const std::string& written : {options.json, options.plot})
     files_of(options.common).refuse(written);
   if (options.plot.empty()) return;

@@ -160,6 +160,12 @@ OutputKind output_kind(const std::string& output) {
     }
     return OutputKind::sequence;
   }
+  std::error_code unknown;
+  if (std::filesystem::is_directory(output, unknown)) {
+    throw_usage("output '" + output +
+                "' is a folder, must be a file in it, as out.mp4, or a pattern of stills, as "
+                "out%05d.png; equalux batch takes a folder, --out");
+  }
   throw_usage(
       "output '" + output +
       "' is no form that is known, must be a file .mp4, .mov, .m4v, .mkv, .webm or .y4m, a "

@@ -32,18 +32,24 @@ bool is_file(OutputKind kind) {
   return kind == OutputKind::media_file || kind == OutputKind::y4m;
 }
 
+/// Returns true for outputs that are there when the run has ended.
+bool is_kept(OutputKind kind) {
+  return is_file(kind) || kind == OutputKind::sequence;
+}
+
 void print_summary(const StreamOptions& options, const RunResult& result,
                    const Measurements& measurements) {
   const bool lost = options.always_summarise && result.code == ExitCode::partial;
   if (options.common.quiet) {
     // Missing frames are an error, which --quiet shows.
-    if (lost) logger().error("{}{}", options.label, ending_text(result));
+    if (lost) logger().error("{}{}", options.label, ending_text(result, options.output));
     return;
   }
   const bool wanted = options.always_summarise || options.common.wants_timings();
   if (wanted) std::fputs(measurements.table(result).c_str(), stderr);
   if (options.always_summarise && result.code != ExitCode::done) {
-    std::fprintf(stderr, "equalux: %s\n", printable(options.label + ending_text(result)).c_str());
+    std::fprintf(stderr, "equalux: %s\n",
+                 printable(options.label + ending_text(result, options.output)).c_str());
   }
 }
 
@@ -130,10 +136,11 @@ void check_stream(const StreamOptions& options) {
     throw_usage("output " + options.output + " is the input, must have another name");
   if (in == InputKind::sequence) refuse_outputs_over_stills(options, out);
   check_measuring(options.common, out == OutputKind::standard_output);
-  for (const std::string& written : written_files(options.common)) {
-    if (is_file(in)) refuse_same_file(options.input, written);
-    if (is_file(out)) refuse_same_file(options.output, written);
+  if (is_file(in)) {
+    for (const std::string& written : written_files(options.common))
+      refuse_same_file(options.input, written);
   }
+  refuse_shared_outputs(named_outputs(options.common, is_file(out) ? options.output : ""));
   check_recording(options.record, options.out);
   check_filters(options.common);
   refuse_outputs_over_files_of_options(options, out);
@@ -357,12 +364,15 @@ Option frames_option(std::uint64_t& frames) {
           }};
 }
 
-std::string ending_text(const RunResult& result) {
+std::string ending_text(const RunResult& result, const std::string& output) {
   switch (result.code) {
     case ExitCode::partial:
       return "the output is partial: " + result.partial_reason;
     case ExitCode::interrupted:
     case ExitCode::terminated:
+      if (!is_kept(output_kind(output))) return "stopped by a signal";
+      if (result.frames_out == 0)
+        return "stopped by a signal before the first frame; there is no output";
       return "stopped by a signal; the output holds every frame up to then";
     default:
       return {};

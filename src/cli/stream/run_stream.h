@@ -58,7 +58,7 @@ void check_stream(const StreamOptions& options);
 /// Makes --frames.
 [[nodiscard]] Option frames_option(std::uint64_t& frames);
 
-/// Returns why the output is incomplete; empty where it is complete.
-[[nodiscard]] std::string ending_text(const RunResult& result);
+/// Returns why `output` is incomplete; empty where it is complete.
+[[nodiscard]] std::string ending_text(const RunResult& result, const std::string& output);
 
 }  // namespace equalux::cli
