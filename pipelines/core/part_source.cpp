@@ -66,6 +66,7 @@ StreamInfo PartSource::open(const FormatPredicate& accepts) {
   info.container_part.shift_ns -= start_ns_;
   info.container_part.cut_start = part_.from_ns > 0;
   info.container_part.cut_end = part_.to_ns.has_value();
+  if (part_.to_ns) info.container_part.length_ns = stream_start_ns_ + *part_.to_ns - start_ns_;
   info.frames.reset();
   if (info.duration_ns) {
     const std::int64_t to = std::min(*info.duration_ns, part_.to_ns.value_or(*info.duration_ns));

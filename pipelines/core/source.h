@@ -32,6 +32,7 @@ struct ContainerPart {
   std::int64_t shift_ns = 0;  ///< added to the file's times
   bool cut_start = false;     ///< streams beside the frames are cut before the first frame
   bool cut_end = false;       ///< streams beside the frames are cut after the last frame's end
+  std::optional<std::int64_t> length_ns{};  ///< of the part, where its end was asked for
 };
 
 /// Properties of a stream that a source knows before the first frame.

@@ -358,6 +358,41 @@ TEST_F(ContainerWriterTest, CutsTheOtherStreamsAtTheVideosEnd) {
   }
 }
 
+TEST_F(ContainerWriterTest, AnotherVideoIsCopiedAndNamed) {
+  const std::string in = folder_ / "in.mkv";
+  test::ffmpeg(
+      "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -f lavfi -i testsrc2=s=32x16:r=25:d=1 -map 0 -map 1 "
+      "-c:v ffv1 '" +
+      in + "'");
+  const auto writer = make_container_writer({folder_ / "out.mkv", in});
+  writer->check("h264");
+  EXPECT_THAT(writer->copied_videos(), testing::ElementsAre("stream 1 (video, ffv1)"));
+  test::make_rich_mkv(folder_, folder_ / "rich.mkv");
+  const auto rich = make_container_writer({folder_ / "rich-out.mkv", folder_ / "rich.mkv"});
+  rich->check("h264");
+  EXPECT_THAT(rich->copied_videos(), testing::IsEmpty());
+}
+
+TEST_F(ContainerWriterTest, ChaptersEndWithTheVideo) {
+  for (const auto& [in, out] : {std::pair{"in.mp4", "out.mp4"}, {"in.mkv", "out.mkv"}}) {
+    const bool iso = std::string(in) == "in.mp4";
+    iso ? test::make_rich_mp4(folder_, folder_ / in) : test::make_rich_mkv(folder_, folder_ / in);
+    const test::EncodedVideo video = test::read_video(folder_ / in);
+    ContainerWriterOptions options{folder_ / out, folder_ / in};
+    // Chapters stand in Matroska's head, so that an end counts that is known before; mp4 takes any.
+    if (!iso) options.part = {0, false, true, 1'500'000'000};
+    const auto writer = make_container_writer(options);
+    writer->start(video.format);
+    test::feed(*writer, video, 0, 45);
+    writer->finish(true);
+    const json written = test::ffprobe("-show_format -show_chapters", folder_ / out);
+    EXPECT_LT(seconds(written["format"], "duration"), 1.7) << out;
+    ASSERT_FALSE(written["chapters"].empty()) << out;
+    for (const json& chapter : written["chapters"])
+      EXPECT_LT(seconds(chapter, "end_time"), 1.7) << out;
+  }
+}
+
 TEST_F(ContainerWriterTest, TheSameInputGivesTheSameBytes) {
   const std::string in = folder_ / "in.mp4";
   test::make_clip(in, "-c:v libx264 -preset ultrafast -c:a aac");

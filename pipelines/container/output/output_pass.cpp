@@ -51,18 +51,24 @@ std::int64_t last_packets_duration(const AVStream& in, const AVPacket& packet, s
   return usual;
 }
 
-void copy_chapters(AVFormatContext& out, const AVFormatContext& in) {
+/// Copies chapters, which in mp4 and mov are a track: those that go on behind the video would make
+/// the whole file as long as they are.
+void copy_chapters(AVFormatContext& out, const AVFormatContext& in,
+                   std::optional<std::int64_t> end_ns) {
   out.chapters = static_cast<AVChapter**>(av_calloc(in.nb_chapters, sizeof(AVChapter*)));
   if (out.chapters == nullptr) throw std::bad_alloc();
   for (unsigned i = 0; i < in.nb_chapters; ++i) {
     const AVChapter& from = *in.chapters[i];
     if (from.end <= 0 && from.start <= 0) continue;  // Lies before the part that is copied.
+    std::int64_t end = from.end;
+    if (end_ns) end = std::min(end, rescale(*end_ns, kNanoseconds, from.time_base));
+    if (end_ns && from.start >= end) continue;  // Lies behind it.
     auto* chapter = static_cast<AVChapter*>(av_mallocz(sizeof(AVChapter)));
     if (chapter == nullptr) throw std::bad_alloc();
     chapter->id = from.id;
     chapter->time_base = from.time_base;
     chapter->start = from.start;
-    chapter->end = from.end;
+    chapter->end = end;
     av_dict_copy(&chapter->metadata, from.metadata, 0);
     out.chapters[out.nb_chapters++] = chapter;
   }
@@ -279,7 +285,7 @@ void OutputPass::copy_global_tags() {
   }
   // Leaves chapters out of fragments, where they would be one more track that waits for packets.
   const bool fragments = spec_.pass == PassKind::live && is_iso(spec_.plan.kind);
-  if (in.nb_chapters > 0 && !fragments) copy_chapters(out, in);
+  if (in.nb_chapters > 0 && !fragments) copy_chapters(out, in, spec_.end_ns);
 }
 
 void OutputPass::choose_time_bases() {
@@ -394,6 +400,11 @@ void OutputPass::write_copied(AVPacket& packet, Track& track) {
   if (packet.duration <= 0)
     packet.duration = last_packets_duration(in, packet, track.last_duration);
   track.last_duration = packet.duration;
+  if (spec_.end_ns && in.codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE &&
+      packet.pts != AV_NOPTS_VALUE) {
+    const std::int64_t left = rescale(*spec_.end_ns, kNanoseconds, from) - packet.pts;
+    if (left > 0) packet.duration = std::min(packet.duration, left);
+  }
   if (packet.pts != AV_NOPTS_VALUE) packet.pts = rescale(packet.pts, from, to) + track.offset;
   if (packet.dts != AV_NOPTS_VALUE) packet.dts = rescale(packet.dts, from, to) + track.offset;
   packet.duration = rescale(packet.duration, from, to);

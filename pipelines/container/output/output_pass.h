@@ -25,6 +25,7 @@ struct OutputPassSpec {
   EncodedVideoFormat video;
   std::optional<std::int64_t> video_start;  ///< first pts, in ticks, if it is known already
   bool named_tags = false;                  ///< for mp4 and mov: any tag, under its own name
+  std::optional<std::int64_t> end_ns{};  ///< of chapters and subtitles, where it is known already
 };
 
 /// Writes one output file. One thread at a time.

@@ -230,6 +230,8 @@ StreamPlan plan_streams(const AVFormatContext& input, ContainerKind kind, bool d
     if (plan.roles.back() == StreamRole::filtered && !keeps_stereo_layout(stream, kind)) {
       plan.dropped.push_back("the stereo layout of " + name_of(stream));
     }
+    const bool video = stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO;
+    if (plan.roles.back() == StreamRole::copied && video) plan.videos.push_back(name_of(stream));
     if (plan.roles.back() != StreamRole::dropped) continue;
     if (!drop_streams && !fits_nowhere(stream)) {
       throw Error(ExitCode::usage, name_of(stream) + " does not fit in " +

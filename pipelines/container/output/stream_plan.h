@@ -36,6 +36,7 @@ struct StreamPlan {
   ContainerKind kind = ContainerKind::matroska;
   std::vector<StreamRole> roles;     ///< one for each stream of the input
   std::vector<std::string> dropped;  ///< "stream 3 (subtitle, ass)", "the stereo layout of ..."
+  std::vector<std::string> videos;   ///< those that are copied: "stream 1 (video, h264)"
 };
 
 /// Plans the streams of `input`. Throws Error(usage) that names the first stream which the

@@ -135,6 +135,7 @@ class Writer final : public ContainerWriter {
   [[nodiscard]] std::optional<std::string> shortfall() const override;
   void abandon() noexcept override;
   [[nodiscard]] std::vector<std::string> dropped_streams() const override { return plan_.dropped; }
+  [[nodiscard]] std::vector<std::string> copied_videos() const override { return plan_.videos; }
 
  private:
   void check_paths() const;
@@ -238,8 +239,13 @@ void Writer::start(const EncodedVideoFormat& video) {
   } else {
     set_aside();
   }
-  OutputPassSpec spec{partial_, is_iso(kind_) ? PassKind::live : PassKind::final, plan_, video_, {},
-                      false};
+  OutputPassSpec spec{partial_,
+                      is_iso(kind_) ? PassKind::live : PassKind::final,
+                      plan_,
+                      video_,
+                      {},
+                      false,
+                      options_.part.length_ns};
   created_ = true;
   pass_ = std::make_unique<OutputPass>(spec, copies_.get());
   base_ = pass_->video_base();
@@ -475,7 +481,7 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
       video_.codec_data.assign(head, head + codec.extradata_size);
     }
     const bool named_tags = copies_ && iso_has_named_tags(options_.copy_from);
-    OutputPass pass({path, PassKind::final, plan_, video_, record_.first_pts, named_tags},
+    OutputPass pass({path, PassKind::final, plan_, video_, record_.first_pts, named_tags, end_ns},
                     copies_.get());
     if (partial) replay(*partial, pass);
     pass.finish(end_ns);

@@ -98,6 +98,9 @@ class ContainerWriter {
   virtual void abandon() noexcept = 0;
   /// Streams that drop_streams left out, as texts for one line of the log.
   [[nodiscard]] virtual std::vector<std::string> dropped_streams() const = 0;
+  /// Videos beside the filtered one, which are copied as they are, as texts for one line of the
+  /// log.
+  [[nodiscard]] virtual std::vector<std::string> copied_videos() const = 0;
 };
 
 /// Makes a writer. Throws Error(usage) for an extension that is not mp4, mov, m4v, mkv or webm.
