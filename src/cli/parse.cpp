@@ -87,7 +87,8 @@ class CommandLine {
   }
 
   Settings flags;
-  Words arguments;  ///< without dashes, in order
+  Words arguments;   ///< without dashes, in order
+  Words overridden;  ///< options that were given again with another value
   Help help = Help::none;
 
  private:
@@ -216,7 +217,13 @@ class CommandLine {
     for (const Bound& each : bound) {
       if (each.parsed->count() == 0) continue;
       Words values = each.parsed->results();
-      if (!each.option->repeatable) values = {values.back()};
+      if (!each.option->repeatable) {
+        const auto differs = [&](const std::string& value) { return value != values.back(); };
+        // A switch that is turned on and off again is no mistake.
+        if (!each.option->value.empty() && std::any_of(values.begin(), values.end(), differs))
+          overridden.push_back(each.option->name);
+        values = {values.back()};
+      }
       flags[each.option->name].values = std::move(values);
     }
   }
@@ -347,6 +354,13 @@ void warn_of_empty_values(const Settings& flags, const Command& command,
   }
 }
 
+void warn_of_repeats(const CommandLine& line) {
+  if (is_on(line.flags, "quiet")) return;
+  for (const std::string& name : line.overridden)
+    std::fprintf(stderr, "equalux: --%s is given more than once, the last one counts\n",
+                 name.c_str());
+}
+
 ExitCode run_command(const Command& command, const std::vector<Command>& commands,
                      const Words& words) {
   CommandLine line(command, commands, words);
@@ -364,6 +378,7 @@ ExitCode run_command(const Command& command, const std::vector<Command>& command
   apply_settings(settings, command);
   warn_of_idle_preset(settings, command);
   warn_of_empty_values(line.flags, command, commands);
+  warn_of_repeats(line);
   return command.run();
 }
 

@@ -339,6 +339,23 @@ TEST_F(Layers, AnEmptyValueUndoesWhatIsBelowAndIsSaidWhereNothingIs) {
   EXPECT_THAT(said({"--bins=", "--quiet"}), Not(HasSubstr("is empty")));
 }
 
+TEST_F(Layers, OfOptionsThatAreGivenAgainTheLastCountsAndALineSaysSo) {
+  const auto said = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"image", "in.ppm", "out.ppm", "-y"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    ProgramOptions options;
+    options.folder = folder_.path();
+    return run_program(arguments, options).err;
+  };
+  EXPECT_EQ(picture({"--bins", "5", "--bins", "9"}), picture({"--bins", "9"}));
+  const std::string line = "--bins is given more than once, the last one counts\n";
+  EXPECT_THAT(said({"--bins", "5", "--bins=9"}), HasSubstr(line));
+  EXPECT_THAT(said({"--bins", "9", "--bins=9"}), Not(HasSubstr("more than once")));
+  EXPECT_THAT(said({"--bins", "5", "--bins=9", "--quiet"}), Not(HasSubstr("more than once")));
+  EXPECT_THAT(said({"--filter", "denoise", "--filter", "equalize"}),
+              Not(HasSubstr("more than once")));
+}
+
 TEST_F(Layers, ListsComeAsArrays) {
   folder_.write("twice.toml", "filter = [\"equalize\", \"equalize:bins=9\"]\n");
   EXPECT_EQ(picture({"--config", "twice.toml"}),
