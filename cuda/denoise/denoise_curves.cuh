@@ -107,9 +107,9 @@ __device__ void make_noise_curves(const DenoisePicture& picture, int component) 
     if (picture.noise == 0) {
       const int share = denoise::residual_share(sigmas.counts[thread],
                                                 sigmas.counts[2 * denoise::kSegments + thread]);
-      sigma[thread] =
-          denoise::segment_sigma(sigmas.fifths[thread], sigmas.fifths[denoise::kSegments + thread],
-                                 sigmas.halves[thread], sigmas.nine_tenths[thread], share);
+      sigma[thread] = denoise::segment_sigma(
+          sigmas.fifths[thread], sigmas.fifths[denoise::kSegments + thread], sigmas.halves[thread],
+          sigmas.nine_tenths[thread], share, measured.chroma);
     }
   }
   __syncthreads();

@@ -78,6 +78,19 @@ __device__ __forceinline__ std::uint32_t signs_of_bytes(std::uint32_t bytes) {
   return signs;
 }
 
+/// What denoise::next_weight() adds to each of four weights, 0 to 31: 0 where a change is kRepeated
+/// and the weight is not 0, otherwise 1.
+__device__ __forceinline__ std::uint32_t grown(std::uint32_t changes, std::uint32_t weights) {
+  constexpr std::uint32_t kOnes = 0x01010101U * denoise::kRepeated;
+  constexpr std::uint32_t kBelowSign = 0x7F7F7F7FU;
+  // The sign bit of a byte is set in `other` where the change is not kRepeated, and in `some` where
+  // the weight is not 0.
+  const std::uint32_t differing = changes ^ kOnes;
+  const std::uint32_t other = ((differing & kBelowSign) + kBelowSign) | differing;
+  const std::uint32_t some = weights + kBelowSign;
+  return (other | ~some) >> 7 & 0x01010101U;
+}
+
 /// Multiplies by 16. The compiler would shift, in the unit that minima and byte permutations
 /// already keep busy; a multiplication runs beside it.
 __device__ __forceinline__ int sixteen_times(int number) {
@@ -168,6 +181,7 @@ class Strip {
   __device__ __forceinline__ void update(bool first, int row, const Sums& sums, const Known& known,
                                          const __half2 (&own)[2]);
   [[nodiscard]] __device__ __forceinline__ Pair covered_change(int row, int pair) const;
+  [[nodiscard]] __device__ __forceinline__ Pair repeated(__half2 magnitudes) const;
   __device__ __forceinline__ void keep_change(int row, const Pair (&changes)[2]);
   __device__ __forceinline__ void store(int y, const Pair (&estimates)[2],
                                         std::uint32_t weights) const;
@@ -503,6 +517,15 @@ __device__ __forceinline__ Pair Strip<kSlots, kSource, kPlace>::covered_change(i
   }
 }
 
+/// denoise::kRepeated in each half whose sum of magnitudes is so small, in chroma.
+template <Slots kSlots, Source kSource, Place kPlace>
+__device__ __forceinline__ Pair Strip<kSlots, kSource, kPlace>::repeated(__half2 magnitudes) const {
+  static_assert(denoise::kRepeated == 1);
+  const unsigned least = kHalved || component_.chroma ? denoise::kLeastNews : 0;
+  // The sign bit of a difference below 0.
+  return bits_of(__hadd2(magnitudes, minus(least))) >> 15 & twice(1);
+}
+
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::keep_change(
     int row, const Pair (&changes)[2]) {
@@ -559,7 +582,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
     const Pair by_own = bits_of(__hfma2(__habs2(own[p]), __half2half2(__ushort_as_half(kOwnFactor)),
                                         minus(denoise::kOwnFactor * denoise::kLeastOwn)));
     changes[p] = __vimin_s16x2_relu(__vimax3_s16x2(by_mean, by_energy, by_own), twice(255));
-    if (!first) changes[p] = greatest(changes[p], covered_change(row, p));
+    if (!first)
+      changes[p] = greatest(greatest(changes[p], repeated(energies[p])), covered_change(row, p));
   }
   if (first) keep_change(row, changes);
   // Subtrahend of denoise::weight_after(): (weight change + 127) / 256 in the second byte.
@@ -588,8 +612,9 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
         moved(right_of(known.differences[p]), __byte_perm(places, 0, 0x4441 + 2 * p));
     estimates[p] = known.estimates[p] + __byte_perm(a, b, 0x7632) - twice(kUp);
   }
-  // min(left + 1, most) in each byte: the sign bit of the sum tells where `most` is reached.
-  const std::uint32_t more = left + 0x01010101U;
+  // min(next, most) in each byte, as denoise::next_weight(): the sign bit of the sum tells where
+  // `most` is reached.
+  const std::uint32_t more = left + grown(__byte_perm(changes[0], changes[1], 0x6420), left);
   const std::uint32_t whole = signs_of_bytes(more + (0x80808080U - most_));
   store(y_ + row, estimates, (more & ~whole) | (most_ & whole));
 }

@@ -73,6 +73,7 @@ class Sequence {
       cuda::DenoiseComponent& component = picture_.components[c];
       component.shift_x = shape.shift_x;
       component.shift_y = shape.shift_y;
+      component.chroma = shape.chroma;
       for (cuda::KnownPlanes* planes : {&component.known, &component.next, &component.moved}) {
         planes->estimate = parts.plane<std::int16_t>(shape.columns, shape.rows);
         planes->weight = parts.plane<std::uint8_t>(shape.columns, shape.rows);

@@ -63,6 +63,7 @@ struct DenoiseComponent {
   Samples<std::uint8_t> out;
   int shift_x = 0;  ///< as in denoise::ComponentShape
   int shift_y = 0;
+  bool chroma = false;
   KnownPlanes known;  ///< before the picture
   KnownPlanes next;   ///< after the picture
   KnownPlanes moved;  ///< known planes along the vectors; only moved blocks are valid

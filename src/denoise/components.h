@@ -17,6 +17,7 @@ struct ComponentShape {
   int rows;
   int shift_x;  ///< log2 of the luma columns of one sample
   int shift_y;  ///< log2 of the luma rows of one sample
+  bool chroma;
 };
 
 /// Storage of samples.
@@ -92,7 +93,7 @@ template <typename View>
     const auto samples = picture_samples(view, index, parity);
     const bool chroma = format.model == ColorModel::yuv && index != 0;
     shapes.push_back({samples.columns, samples.rows, chroma ? format.chroma_shift_x : 0,
-                      chroma ? format.chroma_shift_y : 0});
+                      chroma ? format.chroma_shift_y : 0, chroma});
   }
   return shapes;
 }

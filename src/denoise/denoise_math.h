@@ -104,9 +104,29 @@ EQUALUX_HD int change(int sum, int magnitudes, int own) {
   return clamp(most, 0, 255);
 }
 
+/// Change of a sample that its codec repeats: it takes nothing from a weight, which does not grow.
+inline constexpr int kRepeated = 1;
+/// Sum of the magnitudes of the 25 deviations around a sample of chroma below which the sample is
+/// repeated: half of what noise gives, by 3.3 standard deviations less.
+inline constexpr int kLeastNews = 10 * kSigma;
+
+/// change(), and kRepeated where nothing is new: of chroma, `least_news` is kLeastNews, and 0 of
+/// other components.
+EQUALUX_HD int change_or_repeated(int sum, int magnitudes, int own, int least_news) {
+  const int found = change(sum, magnitudes, own);
+  return found == 0 && magnitudes < least_news ? kRepeated : found;
+}
+
 /// Weight of an estimate after a change at its sample.
 EQUALUX_HD int weight_after(int weight, int change) {
   return (weight * (256 - change) + 128) >> 8;
+}
+
+/// Weight with the new sample, for the weight after the change: one more, up to `most`, or the same
+/// where the sample is repeated, at least 1.
+EQUALUX_HD int next_weight(int weight, int change, int most) {
+  const int next = change == kRepeated && weight != 0 ? weight : weight + 1;
+  return next < most ? next : most;
 }
 
 /// New estimate, with the old one weighted by `keep`.

@@ -54,7 +54,7 @@ void NoiseEstimate::make_curves() {
     const std::size_t residuals = 2 * kSegments + i;
     sigma[i] = segment_sigma(sigma_of_row(i, kFifth), sigma_of_row(kSegments + i, kFifth),
                              sigma_of_row(residuals, kHalf), sigma_of_row(residuals, kNineTenths),
-                             residual_share(sum_of(all_[i]), sum_of(all_[residuals])));
+                             residual_share(sum_of(all_[i]), sum_of(all_[residuals])), chroma_);
   }
   fill_gaps(sigma);
   curves_ = curves_of(sigma);

@@ -110,7 +110,8 @@ class NoiseEstimate {
  public:
   NoiseEstimate() = default;
   /// Makes the estimate of a plane of so many samples.
-  NoiseEstimate(int columns, int rows) : columns_(columns), rows_(rows) {}
+  NoiseEstimate(int columns, int rows, bool chroma)
+      : columns_(columns), rows_(rows), chroma_(chroma) {}
 
   /// Returns true where a block counts.
   [[nodiscard]] static bool counts(const NoiseBlock& block) {
@@ -158,6 +159,7 @@ class NoiseEstimate {
 
   int columns_ = 0;
   int rows_ = 0;
+  bool chroma_ = false;
   bool known_ = false;
   NoiseCurves curves_{};
   Counts counts_{};  // this frame

@@ -154,21 +154,31 @@ EQUALUX_HD int joined_sigma(int fine, int coarse) {
 /// Marks a segment whose noise is not known.
 inline constexpr int kUnknown = -1;
 
+/// Standard deviation of noise before a codec, by half and nine tenths of the residuals, `half`
+/// above 0. It is 5/4 of the nine tenths, which are at most twice the half: what lies farther has
+/// moved. From chroma a codec takes more, most where flat blocks have lost most: up to twice the
+/// nine tenths where `sigma`, what textures tell, is half of `half` or less.
+EQUALUX_HD int sigma_before_codec(int sigma, int half, int nine_tenths, bool chroma) {
+  const int noise = nine_tenths < 2 * half ? nine_tenths : 2 * half;
+  const int lost = chroma ? clamp(3 * half - 4 * sigma, 0, half) : 0;
+  return noise * (5 * half + 3 * lost) / (4 * half);
+}
+
 /// Standard deviation of a segment's noise, by its fine and coarse textures and by half and nine
 /// tenths of its residuals, each of which may be kUnknown; `share` is how much these count, of 256.
 /// Where a codec has left most flat blocks without noise, the residuals of others still show it.
 /// Without a codec half of the residuals end at 7/8 of what the fine texture tells, and nine tenths
 /// at 9/8 of that half (measured). More than 6/5 of the first, or 41/32 of the second, is noise
-/// that only some blocks have kept: 5/4 of the nine tenths is then nearest to what there was.
-EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share) {
+/// that only some blocks have kept.
+EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share, bool chroma) {
   if (fine == kUnknown) return kUnknown;
   const int sigma = coarse == kUnknown ? fine : joined_sigma(fine, coarse);
-  if (half == kUnknown) return sigma;
+  if (half <= 0) return sigma;  // 0: most of these blocks have no estimate beside them
   // Both are continuous where a codec begins to show.
   const int missing = 5 * (half * 9 / 8 - sigma);
   const int uneven = 32 * most - 41 * half;
   const int by_codec = missing > uneven ? missing : uneven;
-  const int before_codec = most * 5 / 4;
+  const int before_codec = sigma_before_codec(sigma, half, most, chroma);
   const int least = before_codec < by_codec ? before_codec : by_codec;
   const int more = least > sigma ? (least - sigma) * share / 256 : 0;
   return sigma + more < kMostSigma ? sigma + more : kMostSigma;

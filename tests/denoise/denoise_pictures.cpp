@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "src/format/layout.h"
-
 namespace equalux::test {
 
 std::vector<PixelFormat> denoised_formats() {
@@ -47,7 +45,8 @@ std::vector<GridComponent> grids_of(const ConstImageView& view, int first, int s
     const auto samples = samples_of(view, component);
     const bool chroma = format.model == ColorModel::yuv && component != 0;
     GridComponent grid{Grid(samples.columns, (samples.rows - first + step - 1) / step),
-                       chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0};
+                       chroma ? format.chroma_shift_x : 0, chroma ? format.chroma_shift_y : 0,
+                       chroma};
     for (int y = 0; y < grid.samples.rows; ++y)
       for (int x = 0; x < grid.samples.columns; ++x)
         grid.samples(x, y) = code_at(view, component, x, first + step * y);
@@ -102,8 +101,12 @@ void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt199
 
 BlockCodec::BlockCodec(const ImageDesc& desc, Coding coding, double step)
     : coding_(coding), step_(step), last_(desc) {
-  for (int y = 0; y < desc.height; ++y)
-    std::fill_n(last_.view().row(0, y), desc.width, std::uint8_t{128});
+  for (const int component : component_indices(desc.format)) {
+    const auto samples = samples_of(last_.view(), component);
+    for (int y = 0; y < samples.rows; ++y)
+      for (int x = 0; x < samples.columns; ++x)
+        *samples.at(x, y) = 128;
+  }
   for (int u = 0; u < kSide; ++u)
     for (int x = 0; x < kSide; ++x)
       cosine_[at(u, x)] = std::sqrt((u == 0 ? 1.0 : 2.0) / kSide) *
@@ -111,9 +114,13 @@ BlockCodec::BlockCodec(const ImageDesc& desc, Coding coding, double step)
 }
 
 void BlockCodec::code(const ImageView& frame) {
-  for (int y = 0; y + kSide <= frame.desc.height; y += kSide)
-    for (int x = 0; x + kSide <= frame.desc.width; x += kSide)
-      code_block(frame, x, y);
+  for (const int component : component_indices(frame.desc.format)) {
+    const auto samples = samples_of(frame, component);
+    const auto last = samples_of(last_.view(), component);
+    for (int y = 0; y + kSide <= samples.rows; y += kSide)
+      for (int x = 0; x + kSide <= samples.columns; x += kSide)
+        code_block(samples, last, x, y);
+  }
   if (coding_ == Coding::inter) copy_image(frame, last_.view());
 }
 
@@ -143,12 +150,12 @@ double BlockCodec::quantized(double number, int frequency) const {
                        number);
 }
 
-void BlockCodec::code_block(const ImageView& frame, int x, int y) const {
-  const ConstImageView last = last_.view();
+void BlockCodec::code_block(const Samples<std::uint8_t>& samples, const Samples<std::uint8_t>& last,
+                            int x, int y) const {
   Block block;
   for (int j = 0; j < kSide; ++j)
     for (int i = 0; i < kSide; ++i)
-      block[at(j, i)] = frame.row(0, y + j)[x + i] - last.row(0, y + j)[x + i];
+      block[at(j, i)] = *samples.at(x + i, y + j) - *last.at(x + i, y + j);
   block = transformed(block, false);
   for (int j = 0; j < kSide; ++j)
     for (int i = 0; i < kSide; ++i)
@@ -156,8 +163,8 @@ void BlockCodec::code_block(const ImageView& frame, int x, int y) const {
   block = transformed(block, true);
   for (int j = 0; j < kSide; ++j) {
     for (int i = 0; i < kSide; ++i) {
-      const double level = last.row(0, y + j)[x + i] + block[at(j, i)];
-      frame.row(0, y + j)[x + i] =
+      const double level = *last.at(x + i, y + j) + block[at(j, i)];
+      *samples.at(x + i, y + j) =
           static_cast<std::uint8_t>(std::clamp(std::lround(level), 0L, 255L));
     }
   }

@@ -8,6 +8,7 @@
 #include <equalux/denoise.h>
 #include <equalux/image.h>
 
+#include "src/format/layout.h"
 #include "tests/denoise/reference_denoise.h"
 
 /// Pictures that tests of noise reduction draw, and how they read them.
@@ -47,9 +48,9 @@ void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt199
 /// Reference of a block: the last frame, or none.
 enum class Coding { inter, intra };
 
-/// Lossy codec of gray frames by blocks of 8 x 8. A block is the sum of its reference and of a
-/// quantized cosine transform: small differences from the reference are lost. Blocks that are not
-/// whole stay as they are.
+/// Lossy codec of frames of 8 bits by blocks of 8 x 8 of each component. A block is the sum of its
+/// reference and of a quantized cosine transform: small differences from the reference are lost.
+/// Blocks that are not whole stay as they are.
 class BlockCodec {
  public:
   /// Makes a codec whose quantizer has steps of so many levels, without a reference larger ones for
@@ -68,7 +69,8 @@ class BlockCodec {
   }
   [[nodiscard]] Block transformed(const Block& block, bool inverse) const;
   [[nodiscard]] double quantized(double number, int frequency) const;
-  void code_block(const ImageView& frame, int x, int y) const;
+  void code_block(const Samples<std::uint8_t>& samples, const Samples<std::uint8_t>& last, int x,
+                  int y) const;
 
   Coding coding_;
   double step_;

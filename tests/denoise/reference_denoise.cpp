@@ -258,8 +258,8 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
   }
 }
 
-ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples,
-                                                     const Known& known) const {
+ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const Known& known,
+                                                     bool chroma) const {
   std::vector<int> by_segment(16, -1);
   if (params_.noise > 0) {
     std::fill(by_segment.begin(), by_segment.end(),
@@ -284,7 +284,7 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples,
       const auto blocks_of = [](const std::vector<std::int64_t>& counts) {
         return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
       };
-      if (fine < 0 || middle < 0) continue;
+      if (fine < 0 || middle <= 0) continue;
       // Of 256, between a 16th and an 8th of the blocks.
       const std::int64_t all = blocks_of(known.textures[level]);
       const std::int64_t ramp =
@@ -292,7 +292,12 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples,
       const std::int64_t share = std::min<std::int64_t>(256 * ramp / all, 256);
       const int shown = std::max(5 * (static_cast<int>(std::floor(1.125 * middle)) - sigma),
                                  32 * residual - 41 * middle);
-      const int before = std::min(static_cast<int>(std::floor(1.25 * residual)), shown);
+      // The share that textures lack of the middle, from a quarter of it to a half, in chroma.
+      const std::int64_t lack = std::min(std::max(3 * middle - 4 * sigma, 0), middle);
+      const std::int64_t grown = 5 * middle + (chroma ? 3 * lack : 0);
+      const auto lost =
+          static_cast<int>(std::min(residual, 2 * middle) * grown / (std::int64_t{4} * middle));
+      const int before = std::min(lost, shown);
       if (before > sigma)
         sigma =
             static_cast<int>(std::min<std::int64_t>(sigma + (before - sigma) * share / 256, 4096));
@@ -546,7 +551,7 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
       sample *= unit;
     const bool alone = params_.noise == 0 && known_[c].textures.empty();
     if (alone) count_noise(c, picture[c], samples[c], true);
-    noise.push_back(noise_of(samples[c], known_[c]));
+    noise.push_back(noise_of(samples[c], known_[c], picture[c].chroma));
     counted.push_back(params_.noise == 0 && !alone);
   }
   if (pictures_ != 0) find_motion(samples[0], noise[0]);
@@ -598,6 +603,7 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
           const int own = std::abs(deviation(x, y));
           change(x, y) =
               limited(std::max({std::abs(sum) - 200, size - 400, 8 * (own - 40)}), 0, 255);
+          if (picture[c].chroma && size < 160) change(x, y) = std::max(change(x, y), 1);
         }
       }
       if (c == 0) {
@@ -621,7 +627,8 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
           const int n = (weight(x, y) * (256 - change(x, y)) + 128) / 256;
           const int sample = now.near(x, y);
           known.estimate(x, y) = sample - part(sample - moved(x, y), keep(n));
-          known.weight(x, y) = std::min(n + 1, params_.temporal);
+          const int next = change(x, y) == 1 ? std::max(n, 1) : n + 1;
+          known.weight(x, y) = std::min(next, params_.temporal);
         }
       }
     }

@@ -30,6 +30,7 @@ struct GridComponent {
   Grid samples;
   int shift_x = 0;
   int shift_y = 0;
+  bool chroma = false;
 };
 
 /// Pictures of one size that follow each other.
@@ -63,7 +64,7 @@ class ReferenceDenoiser {
 
   /// Counts blocks of component `c`: `alone`, all of them without their estimate.
   void count_noise(std::size_t c, const GridComponent& component, const Grid& samples, bool alone);
-  [[nodiscard]] Noise noise_of(const Grid& samples, const Known& known) const;
+  [[nodiscard]] Noise noise_of(const Grid& samples, const Known& known, bool chroma) const;
   void find_motion(const Grid& luma, const Noise& noise);
   [[nodiscard]] Motion motion_at(int x, int y, const GridComponent& component) const;
 

@@ -258,29 +258,33 @@ TEST_F(CudaDenoise, InFrontOfEqualize) {
 
 /// Blocks that a codec has left without noise, and others; results in place and elsewhere.
 TEST_F(CudaDenoise, NoiseThatACodecHasLeft) {
-  const ImageDesc desc{PixelFormat::gray8, 372, 247};
-  for (const test::Coding coding : {test::Coding::inter, test::Coding::intra}) {
-    for (const double speed : {0.0, 2.3}) {
-      const auto cpu = make_cpu_filter(DenoiseParams{}, {1});
-      const auto cuda = make_cuda_filter(DenoiseParams{});
-      cpu->configure(desc);
-      cuda->configure(desc);
-      test::BlockCodec codec(desc, coding, 5);
-      Image image(desc);
-      DeviceImage device(desc);
-      DeviceImage elsewhere(desc);
-      const auto fill = filled_by({speed, -speed / 2, 4});
-      for (int i = 0; i < 12; ++i) {
-        fill(image.view(), i, 5);
-        codec.code(image.view());
-        device.upload(image.view());
-        FrameContext context;
-        DeviceImage& result = i % 3 == 0 ? device : elsewhere;
-        cpu->submit(image.view(), image.view(), context);
-        cuda->submit(device.view(), result.view(), context);
-        ASSERT_EQ(test::count_differences(image.view(), result.download().view()), 0U) << i;
-        if (i % 5 == 4) {
-          ASSERT_EQ(cpu->save(), cuda->save()) << i;
+  using enum PixelFormat;
+  for (const PixelFormat format : {gray8, nv12, i420, y444, yuy2, bgra}) {
+    const ImageDesc desc{format, 372, 247};
+    SCOPED_TRACE(name_of(desc));
+    for (const test::Coding coding : {test::Coding::inter, test::Coding::intra}) {
+      for (const double speed : {0.0, 2.3}) {
+        const auto cpu = make_cpu_filter(DenoiseParams{}, {1});
+        const auto cuda = make_cuda_filter(DenoiseParams{});
+        cpu->configure(desc);
+        cuda->configure(desc);
+        test::BlockCodec codec(desc, coding, 5);
+        Image image(desc);
+        DeviceImage device(desc);
+        DeviceImage elsewhere(desc);
+        const auto fill = filled_by({speed, -speed / 2, 4});
+        for (int i = 0; i < 12; ++i) {
+          fill(image.view(), i, 5);
+          codec.code(image.view());
+          device.upload(image.view());
+          FrameContext context;
+          DeviceImage& result = i % 3 == 0 ? device : elsewhere;
+          cpu->submit(image.view(), image.view(), context);
+          cuda->submit(device.view(), result.view(), context);
+          ASSERT_EQ(test::count_differences(image.view(), result.download().view()), 0U) << i;
+          if (i % 5 == 4) {
+            ASSERT_EQ(cpu->save(), cuda->save()) << i;
+          }
         }
       }
     }

@@ -382,7 +382,7 @@ TEST(Denoise, BottomFieldsOfFramesOfOneRowAreRefused) {
 }
 
 TEST(Denoise, ADamagedStatesNoiseIsNoMoreThanTheOptionMayBe) {
-  denoise::NoiseEstimate noise(64, 64);
+  denoise::NoiseEstimate noise(64, 64, false);
   // Every count in the bins of textures that no frame has.
   const std::size_t segment = sizeof(std::uint32_t) * denoise::kTextureBins;
   std::string bytes(denoise::kTextureRows * segment, '\0');
@@ -440,7 +440,7 @@ TEST(Denoise, NoiseThatNeighboursShareFalls) {
 /// levels.
 double measured_sigma(const Filter& filter, const ImageDesc& desc, int level) {
   const nlohmann::json state = nlohmann::json::parse(filter.save());
-  denoise::NoiseEstimate noise(desc.width, desc.height);
+  denoise::NoiseEstimate noise(desc.width, desc.height, false);
   EXPECT_TRUE(
       noise.set_bytes(*base64_bytes(state["frames"]["components"][0]["noise"].get<std::string>())));
   return noise.curves().sigma.at(level * denoise::kLevel) / static_cast<double>(denoise::kLevel);
@@ -469,23 +469,32 @@ TEST(Denoise, WhiteNoiseIsMeasuredAsItIs) {
 }
 
 TEST(Denoise, NoiseThatACodecHasLeftEqualsTheDefinition) {
-  const ImageDesc desc{PixelFormat::gray8, 178, 117};
-  for (const bool inter : {false, true}) {
-    for (const double speed : {0.0, 2.3}) {
-      test::BlockCodec codec(desc, inter ? test::Coding::inter : test::Coding::intra, 4);
-      const auto filter = make_cpu_filter(DenoiseParams{}, {2});
-      filter->configure(desc);
-      test::ReferenceDenoiser reference({});
-      Scene scene(speed, -speed / 2, 4);
-      Image frame(desc);
-      FrameContext context;
-      for (int i = 0; i < 9; ++i) {
-        scene.next(frame.view());
-        codec.code(frame.view());
-        const auto expected = reference.process(grids_of(frame.view()), 8);
-        filter->submit(frame.view(), frame.view(), context);
-        ASSERT_EQ(count_wrong(expected, frame.view()), 0) << i;
-      }
+  using enum PixelFormat;
+  struct Case {
+    ImageDesc desc;
+    bool inter;
+    double speed;
+  };
+  const ImageDesc gray{gray8, 178, 117};
+  const Case cases[] = {
+      {gray, false, 0},           {gray, false, 2.3},          {gray, true, 0},
+      {gray, true, 2.3},          {{i420, 208, 136}, true, 0}, {{i420, 208, 136}, false, 2.3},
+      {{y444, 124, 90}, true, 0}, {{bgr, 124, 90}, true, 0}};
+  for (const auto& [desc, inter, speed] : cases) {
+    SCOPED_TRACE(to_string(desc.format));
+    test::BlockCodec codec(desc, inter ? test::Coding::inter : test::Coding::intra, 4);
+    const auto filter = make_cpu_filter(DenoiseParams{}, {2});
+    filter->configure(desc);
+    test::ReferenceDenoiser reference({});
+    Scene scene(speed, -speed / 2, 4);
+    Image frame(desc);
+    FrameContext context;
+    for (int i = 0; i < 9; ++i) {
+      scene.next(frame.view());
+      codec.code(frame.view());
+      const auto expected = reference.process(grids_of(frame.view()), 8);
+      filter->submit(frame.view(), frame.view(), context);
+      ASSERT_EQ(count_wrong(expected, frame.view()), 0) << i;
     }
   }
 }
@@ -499,23 +508,55 @@ TEST(Denoise, NoiseOfALevelIsThatOfTheBlocksWhichACodecHasLeftIt) {
   EXPECT_EQ(denoise::residual_share(1600, 1600), 256);
   EXPECT_EQ(denoise::residual_share(std::uint64_t{1} << 50, std::uint64_t{3} << 45), 128);
   // White noise, with residuals or without.
-  EXPECT_EQ(denoise::segment_sigma(149, 148, 133, 151, 256), 149);
-  EXPECT_EQ(denoise::segment_sigma(149, 148, denoise::kUnknown, denoise::kUnknown, 256), 149);
-  EXPECT_EQ(denoise::segment_sigma(denoise::kUnknown, 148, 133, 151, 256), denoise::kUnknown);
+  EXPECT_EQ(denoise::segment_sigma(149, 148, 133, 151, 256, false), 149);
+  EXPECT_EQ(denoise::segment_sigma(149, 148, denoise::kUnknown, denoise::kUnknown, 256, false),
+            149);
+  EXPECT_EQ(denoise::segment_sigma(denoise::kUnknown, 148, 133, 151, 256, false),
+            denoise::kUnknown);
   // Noise that neighbours share: 7/4 of the coarse textures less the fine ones.
-  EXPECT_EQ(denoise::segment_sigma(67, 151, 145, 175, 256), 197);
+  EXPECT_EQ(denoise::segment_sigma(67, 151, 145, 175, 256, false), 197);
   // Flat blocks lack noise: 5/4 of nine tenths of the residuals, 72, as far as they count.
-  EXPECT_EQ(denoise::segment_sigma(13, 6, 38, 58, 256), 72);
-  EXPECT_EQ(denoise::segment_sigma(13, 6, 38, 58, 128), 13 + (72 - 13) / 2);
-  EXPECT_EQ(denoise::segment_sigma(13, 6, 38, 58, 0), 13);
-  EXPECT_EQ(denoise::segment_sigma(100, 100, 109, 139, 256),
+  EXPECT_EQ(denoise::segment_sigma(13, 6, 38, 58, 256, false), 72);
+  EXPECT_EQ(denoise::segment_sigma(13, 6, 38, 58, 128, false), 13 + (72 - 13) / 2);
+  EXPECT_EQ(denoise::segment_sigma(13, 6, 38, 58, 0, false), 13);
+  EXPECT_EQ(denoise::segment_sigma(100, 100, 109, 139, 256, false),
             110);  // 5 (122 - 100), where that begins
   // Flat blocks have as much as half of the residuals tell, but others have more.
-  EXPECT_EQ(denoise::segment_sigma(22, 66, 84, 112, 256), 140);
-  EXPECT_EQ(denoise::segment_sigma(22, 66, 84, 111, 256),
+  EXPECT_EQ(denoise::segment_sigma(22, 66, 84, 112, 256, false), 140);
+  EXPECT_EQ(denoise::segment_sigma(22, 66, 84, 111, 256, false),
             108);  // 32 111 - 41 84, where that begins
-  EXPECT_EQ(denoise::segment_sigma(22, 66, 84, 110, 256), 93);
-  EXPECT_EQ(denoise::segment_sigma(3000, 3000, 3800, 4096, 256), denoise::kMostSigma);
+  EXPECT_EQ(denoise::segment_sigma(22, 66, 84, 110, 256, false), 93);
+  EXPECT_EQ(denoise::segment_sigma(3000, 3000, 3800, 4096, 256, false), denoise::kMostSigma);
+  // Beyond twice the half lies what has moved.
+  EXPECT_EQ(denoise::segment_sigma(22, 66, 84, 300, 256, false), 2 * 84 * 5 / 4);
+}
+
+/// Numbers like those of the chroma of a street after H.264.
+TEST(Denoise, FromChromaACodecTakesMore) {
+  // 5/4 of nine tenths of the residuals where textures tell 3/4 of their half, twice them from a
+  // half of it on.
+  EXPECT_EQ(denoise::sigma_before_codec(33, 44, 58, true), 58 * 5 / 4);
+  EXPECT_EQ(denoise::sigma_before_codec(22, 44, 58, true), 2 * 58);
+  EXPECT_EQ(denoise::sigma_before_codec(0, 44, 58, true), 2 * 58);
+  EXPECT_EQ(denoise::sigma_before_codec(28, 44, 58, true), 58 * (5 * 44 + 3 * 20) / (4 * 44));
+  EXPECT_EQ(denoise::sigma_before_codec(22, 44, 58, false), 58 * 5 / 4);
+  EXPECT_EQ(denoise::segment_sigma(12, 18, 43, 60, 256, true), 120);
+  EXPECT_EQ(denoise::segment_sigma(12, 18, 43, 60, 256, false), 75);
+  EXPECT_EQ(denoise::segment_sigma(130, 128, 113, 128, 256, true), 130);  // without a codec
+  EXPECT_EQ(denoise::segment_sigma(12, 18, 0, 0, 256, true), 19);  // nothing is left in residuals
+}
+
+/// A repeated sample says nothing new, so its estimate gets no more certain.
+TEST(Denoise, WeightsOfRepeatedSamplesStay) {
+  EXPECT_EQ(denoise::change_or_repeated(0, denoise::kLeastNews - 1, 0, denoise::kLeastNews), 1);
+  EXPECT_EQ(denoise::change_or_repeated(0, denoise::kLeastNews, 0, denoise::kLeastNews), 0);
+  EXPECT_EQ(denoise::change_or_repeated(0, 0, 0, 0), 0);
+  EXPECT_EQ(denoise::change_or_repeated(90, 90, 90, denoise::kLeastNews), 255);
+  EXPECT_EQ(denoise::next_weight(7, 0, 24), 8);
+  EXPECT_EQ(denoise::next_weight(7, denoise::kRepeated, 24), 7);
+  EXPECT_EQ(denoise::next_weight(7, 2, 24), 8);
+  EXPECT_EQ(denoise::next_weight(0, denoise::kRepeated, 24), 1);
+  EXPECT_EQ(denoise::next_weight(24, 0, 24), 24);
 }
 
 /// A codec leaves no noise in most flat blocks, and the others must still show how much there is.

@@ -255,11 +255,13 @@ TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
     same<std::int8_t>(n, "deviations", [&](const DenoiseRows& rows, std::int8_t* out) {
       rows.deviations(samples.row(), estimates.row(), weights.row(), curves.inverse, count, out);
     });
-    for (const int most : {3, 20, 127}) {
+    for (const int most : {3, 14, 20, 127}) {
       Deviations deviations(n, 5, -most, most, 14);
-      same<std::uint8_t>(n, "changes", [&](const DenoiseRows& rows, std::uint8_t* out) {
-        rows.changes(deviations.rows<5>(), count, out);
-      });
+      for (const int least_news : {0, kLeastNews}) {
+        same<std::uint8_t>(n, "changes", [&](const DenoiseRows& rows, std::uint8_t* out) {
+          rows.changes(deviations.rows<5>(), least_news, count, out);
+        });
+      }
     }
     Bytes luma(2 * n, 2, 0, 255, 15);
     for (const int shift : {0, 1}) {
@@ -268,16 +270,19 @@ TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
       });
     }
     Bytes changes(n, 1, 0, 255, 16);
+    Bytes slight(n, 1, 0, 2, 21);
     Bytes new_weights(n, 1, 0, 0, 17);
     Samples16 new_estimates(n, 1, 0, 0, 18);
     same<std::int16_t>(n, "update", [&](const DenoiseRows& rows, std::int16_t* out) {
       rows.update(samples.row(), estimates.row(), weights.row(), changes.row(), 24, count, out,
                   new_weights.row());
     });
-    same<std::uint8_t>(n, "update", [&](const DenoiseRows& rows, std::uint8_t* out) {
-      rows.update(samples.row(), estimates.row(), weights.row(), changes.row(), 31, count,
-                  new_estimates.row(), out);
-    });
+    for (Bytes* const by : {&changes, &slight}) {
+      same<std::uint8_t>(n, "update", [&](const DenoiseRows& rows, std::uint8_t* out) {
+        rows.update(samples.row(), estimates.row(), weights.row(), by->row(), 31, count,
+                    new_estimates.row(), out);
+      });
+    }
     // Little noise has loops of its own, up to a reach of 127.
     for (const int sigma : {-1, 0, 3, 17, 18, 19, 40, 100}) {
       const LevelCurve curve = sigma < 0 ? curves.sigma : constant_noise(sigma).sigma;

@@ -51,7 +51,7 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
     for (std::vector<Knowledge>* list : {&known_, &spare_}) {
       list->push_back({Plane<std::int16_t>(each.columns, each.rows, beyond),
                        Plane<std::uint8_t>(each.columns, each.rows),
-                       NoiseEstimate(each.columns, each.rows)});
+                       NoiseEstimate(each.columns, each.rows, each.chroma)});
     }
     if (executor.threads() > 1) {
       const int rows = kShares * executor.threads() * kSeamRows;
@@ -84,7 +84,8 @@ void PictureSequence::reset() {
   pictures_ = 0;
   std::fill(field_.vectors.begin(), field_.vectors.end(), Vector{});
   for (std::size_t c = 0; c < components_.size(); ++c)
-    known_[c].noise = NoiseEstimate(components_[c].columns, components_[c].rows);
+    known_[c].noise =
+        NoiseEstimate(components_[c].columns, components_[c].rows, components_[c].chroma);
 }
 
 int PictureSequence::side(std::size_t component) const {
@@ -470,7 +471,7 @@ void PictureSequence::find_changes(std::size_t component, int y, Scratch& scratc
   };
   const Rows5<std::int8_t> around{beside(-2), beside(-1), beside(0), beside(1), beside(2)};
   std::uint8_t* const change = rows.change.row(y % kRing);
-  loops_.changes(around, count_of(at.columns), change);
+  loops_.changes(around, at.chroma ? kLeastNews : 0, count_of(at.columns), change);
   if (component == 0) {
     rows.change.repeat_ends(y % kRing, at.columns, 1);
     return;

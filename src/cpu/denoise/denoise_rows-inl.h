@@ -756,7 +756,7 @@ struct ColumnSums {
 
 /// Sums of 5 x 5 deviations in two passes over a stretch: five rows, then five columns. Even and
 /// odd columns are in separate lanes of 16 bits, which hold sums of 25 numbers of at most 127.
-void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
+void changes(const Rows5<std::int8_t>& rows, int least_news, std::size_t n, std::uint8_t* out) {
   const DAllSigned d;
   const DAll bytes;
   ColumnSums above;  // sums of positive deviations
@@ -780,7 +780,12 @@ void changes(const Rows5<std::int8_t>& rows, std::size_t n, std::uint8_t* out) {
       const V sum = hn::Sub(hn::Add(sum_above, sum_above), magnitude);
       const V by_mean = hn::Sub(hn::Abs(sum), set(kLeastSum));
       const V by_energy = hn::Sub(magnitude, set(kLeastMagnitudes));
-      return clamped(hn::Max(by_mean, by_energy), 0, 255);
+      const V by_both = clamped(hn::Max(by_mean, by_energy), 0, 255);
+      if (least_news == 0) return by_both;
+      // 1, kRepeated, below it: the sign of the difference.
+      static_assert(kRepeated == 1);
+      const auto less = hn::BitCast(DU(), hn::Sub(magnitude, set(least_news)));
+      return hn::Max(by_both, hn::BitCast(D(), hn::ShiftRight<15>(less)));
     };
     for (std::size_t i = 0; i < count; i += kBytes) {
       const V even = by_sums(above.around_even(i / 2), magnitudes.around_even(i / 2));
@@ -861,7 +866,11 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
       const V difference = hn::Sub(now, hn::LoadU(D(), estimate + at));
       hn::StoreU(hn::Sub(now, hn::MulFixedPoint15(difference, keep[k])), D(), new_estimate + at);
     }
-    hn::StoreU(hn::Min(hn::Add(left, hn::Set(DAll(), 1)), limit), DAll(), new_weight + i);
+    // next_weight(): a mask is -1, which takes the one away again.
+    const auto one = hn::Set(DAll(), 1);
+    const VAll repeated = hn::VecFromMask(DAll(), hn::Eq(changed, hn::Set(DAll(), kRepeated)));
+    const VAll next = hn::Max(hn::Add(hn::Add(left, one), repeated), one);
+    hn::StoreU(hn::Min(next, limit), DAll(), new_weight + i);
   }
 }
 

@@ -99,12 +99,13 @@ struct DenoiseRows {
   void (*deviations)(const std::int16_t* sample, const std::int16_t* estimate,
                      const std::uint8_t* weight, const LevelCurve& inverse, std::size_t n,
                      std::int8_t* deviation);
-  /// change() of the middle row.
-  void (*changes)(const Rows5<std::int8_t>& deviation, std::size_t n, std::uint8_t* change);
+  /// change_or_repeated() of the middle row.
+  void (*changes)(const Rows5<std::int8_t>& deviation, int least_news, std::size_t n,
+                  std::uint8_t* change);
   /// Raises the change of chroma to the rounded mean change of the luma that a sample covers.
   void (*join)(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std::size_t n,
                std::uint8_t* change);
-  /// estimate_of() with weight_after(); weights then grow by one, up to `most`.
+  /// estimate_of() with weight_after(), and next_weight().
   void (*update)(const std::int16_t* sample, const std::int16_t* estimate,
                  const std::uint8_t* weight, const std::uint8_t* change, int most, std::size_t n,
                  std::int16_t* new_estimate, std::uint8_t* new_weight);
