@@ -1,5 +1,6 @@
 #include "pipelines/gstreamer/encode/encoders.h"
 
+#include "pipelines/container/output/stream_plan.h"
 #include "pipelines/files/file_names.h"
 #include "pipelines/gstreamer/encode/encoder_table.h"
 #include "pipelines/live/stream_address.h"
@@ -82,9 +83,12 @@ void check_encoder_fits(const std::string& name, const std::string& path) {
         ExitCode::usage,
         "--encoder " + name + " makes no H.264, which is streamed; must be " + "one of " + names);
   }
-  if (!is_webm(path) || spec.codec == "vp9") return;
-  throw Error(ExitCode::usage, "--encoder " + name + " does not fit in webm; use --encoder vp9, " +
-                                   "or an output .mkv");
+  if (is_webm(path) && spec.codec != "vp9") {
+    throw Error(
+        ExitCode::usage,
+        "--encoder " + name + " does not fit in webm; use --encoder vp9, " + "or an output .mkv");
+  }
+  if (!is_stream_address(path)) check_video_codec(std::string(spec.codec), container_kind(path));
 }
 
 void check_encoder(const std::string& name, std::optional<int> quality, bool lossless) {

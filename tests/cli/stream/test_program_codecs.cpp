@@ -433,6 +433,12 @@ TEST_F(Codecs, WhatWebmCannotHoldIsNamedFirst) {
     EXPECT_THAT(other.err, HasSubstr(std::string("--encoder ") + encoder +
                                      " does not fit in webm; use --encoder vp9"));
   }
+  // A batch refuses what fits in none of its results before it begins.
+  const ProgramResult all =
+      run({"batch", "in.mkv", "--out", "out", "--encoder", "ffv1", "--extension", "mp4"});
+  EXPECT_EQ(all.exit_code, 2);
+  EXPECT_THAT(lines_of(all.err), ::testing::SizeIs(1)) << all.err;
+  EXPECT_THAT(all.err, HasSubstr("ffv1 video does not fit in mp4; use .mkv"));
   // A batch tells without doing anything.
   const ProgramResult dry =
       run({"batch", "in.mkv", "--out", "out", "--dry-run", "--extension", "webm"});
