@@ -65,7 +65,8 @@ Enum one_of(std::string_view what, const std::string& name, std::initializer_lis
     if (spelling(each) == name) return each;
     names.push_back(spelling(each));
   }
-  throw_usage(std::string(what) + " is " + quoted(name) + ", must be " + list_of_names(names));
+  throw_usage(std::string(what) + " is " + equalux::quoted(name) + ", must be " +
+              list_of_names(names));
 }
 
 std::string_view field_order_name(FieldOrder order) {
@@ -100,7 +101,7 @@ ImageDesc with_colour(ImageDesc desc, const std::string& matrix, const std::stri
 ImageDesc desc_of(const std::string& format, int width, int height, const std::string& matrix,
                   const std::string& range) {
   const std::optional<PixelFormat> known = pixel_format_from(format);
-  if (!known) throw_usage("format is " + quoted(format) + ", which is unknown");
+  if (!known) throw_usage("format is " + equalux::quoted(format) + ", which is unknown");
   return with_colour({*known, width, height}, matrix, range);
 }
 
@@ -303,7 +304,7 @@ PYBIND11_MODULE(_equalux, module) {
                          const std::string& matrix, const std::string& range) {
     const std::optional<Backend> known = enum_from<Backend>(backend);
     if (!known)
-      throw_usage("backend is " + quoted(backend) + ", must be " +
+      throw_usage("backend is " + equalux::quoted(backend) + ", must be " +
                   list_of_names(enum_names<Backend>()));
     for (const FilterSpec& each : specs_of(specs))
       throw_violations(violations(each, {}, *known));

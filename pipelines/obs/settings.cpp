@@ -291,7 +291,7 @@ void take_preset(const FilterInfo& filter, obs_data_t* settings, const OptionVal
   if (wanted == obs_data_get_string(settings, kPresetTaken)) return;
   const std::vector<std::string_view> known = presets_of(filter);
   if (std::find(known.begin(), known.end(), wanted) == known.end())
-    throw_usage("preset is " + quoted(wanted) + ", must be " + list_of_names(known));
+    throw_usage("preset is " + equalux::quoted(wanted) + ", must be " + list_of_names(known));
   std::vector<std::string_view> kept;
   for (const Option* each : shown_options(filter)) {
     const std::string key(each->key);
