@@ -213,10 +213,10 @@ TEST_P(CudaCallFailures, EveryCallsFailureIsOneErrorAndNothingLeaks) {
   for (const Call call : fake_cuda::kCalls) {
     for (const bool sticky : {false, true}) {
       std::uint64_t at = 1;
-      // A run has hundreds of some calls, most of them for frames: of those one of three, where few
-      // are wanted.
+      // A run has hundreds of some calls, most of them for frames: of those one of seven, where few
+      // are wanted: with seven frames, about each place once.
       while (fails_well({call, at, error_for(call, sticky), sticky})) {
-        at += wants_few_counts() && at > 5 ? 3 : 1;
+        at += wants_few_counts() && at > 20 ? 7 : 1;
         ++failures;
         if (HasFailure()) return;
       }

@@ -48,7 +48,7 @@ int noise_left(int n) {
 }
 
 /// Weights of the samples -2 to 3 for a place `phase` sixteenths behind sample 0.
-std::array<int, 6> weights_between(int phase) {
+std::array<int, 6> make_weights(int phase) {
   std::array<double, 6> exact{};
   double sum = 0;
   for (int i = 0; i < 6; ++i) {
@@ -69,20 +69,31 @@ std::array<int, 6> weights_between(int phase) {
   return weights;
 }
 
+/// make_weights(), of which a frame needs millions.
+const std::array<int, 6>& weights_between(int phase) {
+  static const auto all = [] {
+    std::array<std::array<int, 6>, 16> made{};
+    for (int each = 0; each < 16; ++each)
+      made[static_cast<std::size_t>(each)] = make_weights(each);
+    return made;
+  }();
+  return all[static_cast<std::size_t>(phase)];
+}
+
 /// The estimate at a place in sixteenths of a sample.
 int between(const Grid& grid, int x16, int y16) {
   const int x = x16 >> 4;
   const int y = y16 >> 4;
   const auto across = [&](int row) {
     if (x16 % 16 == 0) return grid.near(x, row);
-    const auto weights = weights_between(x16 & 15);
+    const auto& weights = weights_between(x16 & 15);
     int sum = 0;
     for (int i = 0; i < 6; ++i)
       sum += part(grid.near(x + i - 2, row), weights[static_cast<std::size_t>(i)]);
     return limited(sum, 0, kTop);
   };
   if (y16 % 16 == 0) return across(y);
-  const auto weights = weights_between(y16 & 15);
+  const auto& weights = weights_between(y16 & 15);
   int sum = 0;
   for (int i = 0; i < 6; ++i)
     sum += part(across(y + i - 2), weights[static_cast<std::size_t>(i)]);

@@ -56,7 +56,7 @@ class Scene {
  private:
   test::Scene scene_;
   std::mt19937 random_;
-  std::normal_distribution<double> normal_;
+  test::NormalNoise normal_;
   int number_ = 0;
 };
 
@@ -453,7 +453,7 @@ TEST(Denoise, WhiteNoiseIsMeasuredAsItIs) {
       const auto filter = make_cpu_filter(DenoiseParams{}, {1});
       filter->configure(desc);
       std::mt19937 random(9);
-      std::normal_distribution<double> noise(120, sigma);
+      test::NormalNoise noise(120, sigma);
       Image frame(desc);
       FrameContext context;
       for (int i = 0; i < 30; ++i) {
@@ -567,7 +567,7 @@ TEST(Denoise, NoiseThatACodecHasLeftFalls) {
     const auto filter = make_cpu_filter(DenoiseParams{}, {1});
     filter->configure(desc);
     std::mt19937 random(5);
-    std::normal_distribution<double> noise(0, 3);
+    test::NormalNoise noise(0, 3);
     Image in(desc);
     Image out(desc);
     Image wanted(desc);
@@ -652,7 +652,7 @@ TEST(Denoise, TheFrameAfterACutHasNothingOfTheOneBefore) {
     filter->submit(frame.view(), out.view(), context);
   }
   std::mt19937 random(3);
-  std::normal_distribution<double> normal;
+  test::NormalNoise normal;
   for (int i = 0; i < 2; ++i) {
     for (int y = 0; y < desc.height; ++y)
       for (int x = 0; x < desc.width; ++x)
@@ -677,7 +677,7 @@ TEST(Denoise, LightThatChangesByLessThanTheNoiseDoesNotTrail) {
   Image out(desc);
   FrameContext context;
   std::mt19937 random(5);
-  std::normal_distribution<double> noise(0.5, 3);  // of codes, which are rounded down
+  test::NormalNoise noise(0.5, 3);  // of codes, which are rounded down
   double level = 0;
   const auto at = [&](int x, int y) { return 120 + level + 30 * std::sin(x / 9.0 + y / 4.0); };
   const auto error_after = [&](int frames) {
@@ -711,7 +711,7 @@ TEST(Denoise, LightThatFallsInProportionDoesNotTrail) {
   Image out(desc);
   FrameContext context;
   std::mt19937 random(5);
-  std::normal_distribution<double> noise(0.5, 3);  // of codes, which are rounded down
+  test::NormalNoise noise(0.5, 3);  // of codes, which are rounded down
   for (int i = 0; i < 50; ++i) {
     const double light = std::pow(0.99, i);
     double sum = 0;
