@@ -34,8 +34,7 @@ inline constexpr std::string_view kDefaultEncoder = "x264";
 /// encoder has no such mode. Does not load GStreamer.
 void check_encoder_options(const std::string& name, std::optional<int> quality, bool lossless);
 /// Throws Error(usage) for an unknown name, and for an encoder whose video a file of that name
-/// cannot store or a stream of that address does not carry. Of files only webm is checked here; the
-/// others check when they are opened.
+/// cannot store or a stream of that address does not carry.
 void check_encoder_fits(const std::string& name, const std::string& path);
 /// Throws as check_encoder_options(), and Error(unavailable) where the encoder cannot run here.
 void check_encoder(const std::string& name, std::optional<int> quality, bool lossless);
