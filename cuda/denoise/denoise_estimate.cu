@@ -181,6 +181,10 @@ class Strip {
   __device__ __forceinline__ void update(bool first, int row, const Sums& sums, const Known& known,
                                          const __half2 (&own)[2]);
   [[nodiscard]] __device__ __forceinline__ Pair covered_change(int row, int pair) const;
+  /// Components of half as many columns are chroma.
+  [[nodiscard]] __device__ __forceinline__ bool is_chroma() const {
+    return kHalved || component_.chroma;
+  }
   [[nodiscard]] __device__ __forceinline__ Pair repeated(__half2 magnitudes) const;
   __device__ __forceinline__ void keep_change(int row, const Pair (&changes)[2]);
   __device__ __forceinline__ void store(int y, const Pair (&estimates)[2],
@@ -521,7 +525,7 @@ __device__ __forceinline__ Pair Strip<kSlots, kSource, kPlace>::covered_change(i
 template <Slots kSlots, Source kSource, Place kPlace>
 __device__ __forceinline__ Pair Strip<kSlots, kSource, kPlace>::repeated(__half2 magnitudes) const {
   static_assert(denoise::kRepeated == 1);
-  const unsigned least = kHalved || component_.chroma ? denoise::kLeastNews : 0;
+  const unsigned least = is_chroma() ? denoise::kLeastNews : 0;
   // The sign bit of a difference below 0.
   return bits_of(__hadd2(magnitudes, minus(least))) >> 15 & twice(1);
 }
@@ -614,7 +618,8 @@ __device__ __forceinline__ void Strip<kSlots, kSource, kPlace>::update(bool firs
   }
   // min(next, most) in each byte, as denoise::next_weight(): the sign bit of the sum tells where
   // `most` is reached.
-  const std::uint32_t more = left + grown(__byte_perm(changes[0], changes[1], 0x6420), left);
+  std::uint32_t more = left + 0x01010101U;
+  if (!first && is_chroma()) more = left + grown(__byte_perm(changes[0], changes[1], 0x6420), left);
   const std::uint32_t whole = signs_of_bytes(more + (0x80808080U - most_));
   store(y_ + row, estimates, (more & ~whole) | (most_ & whole));
 }

@@ -104,7 +104,8 @@ EQUALUX_HD int change(int sum, int magnitudes, int own) {
   return clamp(most, 0, 255);
 }
 
-/// Change of a sample that its codec repeats: it takes nothing from a weight, which does not grow.
+/// Change of a sample of chroma that its codec repeats: it takes nothing from a weight, which does
+/// not grow.
 inline constexpr int kRepeated = 1;
 /// Sum of the magnitudes of the 25 deviations around a sample of chroma below which the sample is
 /// repeated: half of what noise gives, by 3.3 standard deviations less.
@@ -124,8 +125,8 @@ EQUALUX_HD int weight_after(int weight, int change) {
 
 /// Weight with the new sample, for the weight after the change: one more, up to `most`, or the same
 /// where the sample is repeated, at least 1.
-EQUALUX_HD int next_weight(int weight, int change, int most) {
-  const int next = change == kRepeated && weight != 0 ? weight : weight + 1;
+EQUALUX_HD int next_weight(int weight, bool repeated, int most) {
+  const int next = repeated && weight != 0 ? weight : weight + 1;
   return next < most ? next : most;
 }
 

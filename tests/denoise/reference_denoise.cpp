@@ -638,7 +638,7 @@ std::vector<Grid> ReferenceDenoiser::process(const std::vector<GridComponent>& p
           const int n = (weight(x, y) * (256 - change(x, y)) + 128) / 256;
           const int sample = now.near(x, y);
           known.estimate(x, y) = sample - part(sample - moved(x, y), keep(n));
-          const int next = change(x, y) == 1 ? std::max(n, 1) : n + 1;
+          const int next = picture[c].chroma && change(x, y) == 1 ? std::max(n, 1) : n + 1;
           known.weight(x, y) = std::min(next, params_.temporal);
         }
       }

@@ -552,11 +552,10 @@ TEST(Denoise, WeightsOfRepeatedSamplesStay) {
   EXPECT_EQ(denoise::change_or_repeated(0, denoise::kLeastNews, 0, denoise::kLeastNews), 0);
   EXPECT_EQ(denoise::change_or_repeated(0, 0, 0, 0), 0);
   EXPECT_EQ(denoise::change_or_repeated(90, 90, 90, denoise::kLeastNews), 255);
-  EXPECT_EQ(denoise::next_weight(7, 0, 24), 8);
-  EXPECT_EQ(denoise::next_weight(7, denoise::kRepeated, 24), 7);
-  EXPECT_EQ(denoise::next_weight(7, 2, 24), 8);
-  EXPECT_EQ(denoise::next_weight(0, denoise::kRepeated, 24), 1);
-  EXPECT_EQ(denoise::next_weight(24, 0, 24), 24);
+  EXPECT_EQ(denoise::next_weight(7, false, 24), 8);
+  EXPECT_EQ(denoise::next_weight(7, true, 24), 7);
+  EXPECT_EQ(denoise::next_weight(0, true, 24), 1);
+  EXPECT_EQ(denoise::next_weight(24, false, 24), 24);
 }
 
 /// A codec leaves no noise in most flat blocks, and the others must still show how much there is.

@@ -274,14 +274,16 @@ TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
     Bytes new_weights(n, 1, 0, 0, 17);
     Samples16 new_estimates(n, 1, 0, 0, 18);
     same<std::int16_t>(n, "update", [&](const DenoiseRows& rows, std::int16_t* out) {
-      rows.update(samples.row(), estimates.row(), weights.row(), changes.row(), 24, count, out,
-                  new_weights.row());
+      rows.update(samples.row(), estimates.row(), weights.row(), changes.row(), {24, false}, count,
+                  out, new_weights.row());
     });
     for (Bytes* const by : {&changes, &slight}) {
-      same<std::uint8_t>(n, "update", [&](const DenoiseRows& rows, std::uint8_t* out) {
-        rows.update(samples.row(), estimates.row(), weights.row(), by->row(), 31, count,
-                    new_estimates.row(), out);
-      });
+      for (const bool repeats : {false, true}) {
+        same<std::uint8_t>(n, "update", [&](const DenoiseRows& rows, std::uint8_t* out) {
+          rows.update(samples.row(), estimates.row(), weights.row(), by->row(), {31, repeats},
+                      count, new_estimates.row(), out);
+        });
+      }
     }
     // Little noise has loops of its own, up to a reach of 127.
     for (const int sigma : {-1, 0, 3, 17, 18, 19, 40, 100}) {

@@ -362,8 +362,8 @@ void PictureSequence::estimate_row(const Picture& picture, std::size_t component
   const int slot = y % kRing;
   Knowledge& made = next(component);
   loops_.update(rows.samples.row(slot), rows.estimate[count_of(slot)], rows.weight[count_of(slot)],
-                rows.change.row(slot), picture.params.temporal, n, made.estimate.row(y),
-                made.weight.row(y));
+                rows.change.row(slot), {picture.params.temporal, components_[component].chroma}, n,
+                made.estimate.row(y), made.weight.row(y));
   made.estimate.pad(y);
   made.weight.pad(y, 0);
 }

@@ -840,10 +840,10 @@ void join(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std
 
 /// Weights in vectors of bytes, estimates in two vectors of 16 bits.
 void update(const std::int16_t* sample, const std::int16_t* estimate, const std::uint8_t* weight,
-            const std::uint8_t* change, int most, std::size_t n, std::int16_t* new_estimate,
+            const std::uint8_t* change, WeightRule rule, std::size_t n, std::int16_t* new_estimate,
             std::uint8_t* new_weight) {
   const WeightTable keeps(weight_tables().keep);
-  const auto limit = hn::Set(DAll(), static_cast<std::uint8_t>(most));
+  const auto limit = hn::Set(DAll(), static_cast<std::uint8_t>(rule.most));
   for (std::size_t i = 0; i < n; i += 2 * kLanes) {
     // weight_after() as weight - floor((weight change + 127) / 256), which is equal.
     const VAll before = hn::LoadU(DAll(), weight + i);
@@ -866,10 +866,13 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
       const V difference = hn::Sub(now, hn::LoadU(D(), estimate + at));
       hn::StoreU(hn::Sub(now, hn::MulFixedPoint15(difference, keep[k])), D(), new_estimate + at);
     }
-    // next_weight(): a mask is -1, which takes the one away again.
     const auto one = hn::Set(DAll(), 1);
-    const VAll repeated = hn::VecFromMask(DAll(), hn::Eq(changed, hn::Set(DAll(), kRepeated)));
-    const VAll next = hn::Max(hn::Add(hn::Add(left, one), repeated), one);
+    VAll next = hn::Add(left, one);
+    if (rule.repeats) {
+      // A mask is -1, which takes the one away again.
+      const VAll repeated = hn::VecFromMask(DAll(), hn::Eq(changed, hn::Set(DAll(), kRepeated)));
+      next = hn::Max(hn::Add(next, repeated), one);
+    }
     hn::StoreU(hn::Min(next, limit), DAll(), new_weight + i);
   }
 }

@@ -48,6 +48,12 @@ struct WindowDifference {
   int drift;       ///< sum of the differences, each limited
 };
 
+/// How weights of a component grow.
+struct WeightRule {
+  int most;      ///< frames that an estimate averages at most
+  bool repeats;  ///< of chroma: samples whose change is kRepeated are repeated
+};
+
 /// Loops of one target over n samples. On rows of a Plane they read and write whole vectors, up to
 /// 64 samples behind the last one, and read neighbours on both sides. All targets give the same
 /// values.
@@ -107,8 +113,8 @@ struct DenoiseRows {
                std::uint8_t* change);
   /// estimate_of() with weight_after(), and next_weight().
   void (*update)(const std::int16_t* sample, const std::int16_t* estimate,
-                 const std::uint8_t* weight, const std::uint8_t* change, int most, std::size_t n,
-                 std::int16_t* new_estimate, std::uint8_t* new_weight);
+                 const std::uint8_t* weight, const std::uint8_t* change, WeightRule rule,
+                 std::size_t n, std::int16_t* new_estimate, std::uint8_t* new_weight);
   /// Smooths estimates by the pulls of their neighbours.
   void (*smooth)(const Rows5<std::int16_t>& estimate, const std::uint8_t* weight,
                  const LevelCurve& sigma, int spatial, std::size_t n, std::int16_t* out);

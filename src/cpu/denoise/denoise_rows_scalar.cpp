@@ -184,14 +184,15 @@ void join(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std
 }
 
 void update(const std::int16_t* sample, const std::int16_t* estimate, const std::uint8_t* weight,
-            const std::uint8_t* change, int most, std::size_t n, std::int16_t* new_estimate,
+            const std::uint8_t* change, WeightRule rule, std::size_t n, std::int16_t* new_estimate,
             std::uint8_t* new_weight) {
   const WeightTables& tables = weight_tables();
   for (std::size_t i = 0; i < n; ++i) {
     const int left = weight_after(weight[i], change[i]);
     new_estimate[i] =
         static_cast<std::int16_t>(estimate_of(sample[i], estimate[i], fraction(tables.keep[left])));
-    new_weight[i] = static_cast<std::uint8_t>(next_weight(left, change[i], most));
+    const bool repeated = rule.repeats && change[i] == kRepeated;
+    new_weight[i] = static_cast<std::uint8_t>(next_weight(left, repeated, rule.most));
   }
 }
 
