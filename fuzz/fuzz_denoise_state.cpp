@@ -26,7 +26,7 @@ Sequences sequences_of(std::string_view text, const ImageDesc& desc, RowExecutor
     if (!saved[i]) continue;
     const int parity = static_cast<int>(i) - 1;
     const int rows = i == 0 ? desc.height : (desc.height + 1 - parity) / 2;
-    const std::array<denoise::ComponentShape, 1> gray{{{desc.width, rows, 0, 0}}};
+    const std::array<denoise::ComponentShape, 1> gray{{{desc.width, rows, 0, 0, false}}};
     made[i] = std::make_unique<PictureSequence>(gray, denoise::Words{8, 0}, denoise::Words{8, 0},
                                                 executor, denoise::scalar_denoise_rows());
     denoise::resume(*saved[i], *made[i]);
