@@ -108,14 +108,13 @@ EQUALUX_HD int change(int sum, int magnitudes, int own) {
 /// not grow.
 inline constexpr int kRepeated = 1;
 /// Sum of the magnitudes of the 25 deviations around a sample of chroma below which the sample is
-/// repeated: half of what noise gives, by 3.3 standard deviations less.
+/// repeated: half of what noise gives, which is 3.3 standard deviations less.
 inline constexpr int kLeastNews = 10 * kSigma;
 
-/// change(), and kRepeated where nothing is new: of chroma, `least_news` is kLeastNews, and 0 of
-/// other components.
-EQUALUX_HD int change_or_repeated(int sum, int magnitudes, int own, int least_news) {
+/// change(), and kRepeated where nothing is new in chroma.
+EQUALUX_HD int change_or_repeated(int sum, int magnitudes, int own, bool chroma) {
   const int found = change(sum, magnitudes, own);
-  return found == 0 && magnitudes < least_news ? kRepeated : found;
+  return chroma && found == 0 && magnitudes < kLeastNews ? kRepeated : found;
 }
 
 /// Weight of an estimate after a change at its sample.

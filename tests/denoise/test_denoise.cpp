@@ -548,10 +548,10 @@ TEST(Denoise, FromChromaACodecTakesMore) {
 
 /// A repeated sample says nothing new, so its estimate gets no more certain.
 TEST(Denoise, WeightsOfRepeatedSamplesStay) {
-  EXPECT_EQ(denoise::change_or_repeated(0, denoise::kLeastNews - 1, 0, denoise::kLeastNews), 1);
-  EXPECT_EQ(denoise::change_or_repeated(0, denoise::kLeastNews, 0, denoise::kLeastNews), 0);
-  EXPECT_EQ(denoise::change_or_repeated(0, 0, 0, 0), 0);
-  EXPECT_EQ(denoise::change_or_repeated(90, 90, 90, denoise::kLeastNews), 255);
+  EXPECT_EQ(denoise::change_or_repeated(0, denoise::kLeastNews - 1, 0, true), 1);
+  EXPECT_EQ(denoise::change_or_repeated(0, denoise::kLeastNews, 0, true), 0);
+  EXPECT_EQ(denoise::change_or_repeated(0, 0, 0, false), 0);
+  EXPECT_EQ(denoise::change_or_repeated(90, 90, 90, true), 255);
   EXPECT_EQ(denoise::next_weight(7, false, 24), 8);
   EXPECT_EQ(denoise::next_weight(7, true, 24), 7);
   EXPECT_EQ(denoise::next_weight(0, true, 24), 1);

@@ -257,9 +257,9 @@ TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
     });
     for (const int most : {3, 14, 20, 127}) {
       Deviations deviations(n, 5, -most, most, 14);
-      for (const int least_news : {0, kLeastNews}) {
+      for (const bool chroma : {false, true}) {
         same<std::uint8_t>(n, "changes", [&](const DenoiseRows& rows, std::uint8_t* out) {
-          rows.changes(deviations.rows<5>(), least_news, count, out);
+          rows.changes(deviations.rows<5>(), chroma, count, out);
         });
       }
     }
@@ -278,10 +278,10 @@ TEST_P(DenoiseTargets, ChangesAndEstimatesAreAlike) {
                   out, new_weights.row());
     });
     for (Bytes* const by : {&changes, &slight}) {
-      for (const bool repeats : {false, true}) {
+      for (const bool chroma : {false, true}) {
         same<std::uint8_t>(n, "update", [&](const DenoiseRows& rows, std::uint8_t* out) {
-          rows.update(samples.row(), estimates.row(), weights.row(), by->row(), {31, repeats},
-                      count, new_estimates.row(), out);
+          rows.update(samples.row(), estimates.row(), weights.row(), by->row(), {31, chroma}, count,
+                      new_estimates.row(), out);
         });
       }
     }

@@ -471,7 +471,7 @@ void PictureSequence::find_changes(std::size_t component, int y, Scratch& scratc
   };
   const Rows5<std::int8_t> around{beside(-2), beside(-1), beside(0), beside(1), beside(2)};
   std::uint8_t* const change = rows.change.row(y % kRing);
-  loops_.changes(around, at.chroma ? kLeastNews : 0, count_of(at.columns), change);
+  loops_.changes(around, at.chroma, count_of(at.columns), change);
   if (component == 0) {
     rows.change.repeat_ends(y % kRing, at.columns, 1);
     return;

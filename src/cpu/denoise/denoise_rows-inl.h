@@ -756,7 +756,7 @@ struct ColumnSums {
 
 /// Sums of 5 x 5 deviations in two passes over a stretch: five rows, then five columns. Even and
 /// odd columns are in separate lanes of 16 bits, which hold sums of 25 numbers of at most 127.
-void changes(const Rows5<std::int8_t>& rows, int least_news, std::size_t n, std::uint8_t* out) {
+void changes(const Rows5<std::int8_t>& rows, bool chroma, std::size_t n, std::uint8_t* out) {
   const DAllSigned d;
   const DAll bytes;
   ColumnSums above;  // sums of positive deviations
@@ -781,10 +781,10 @@ void changes(const Rows5<std::int8_t>& rows, int least_news, std::size_t n, std:
       const V by_mean = hn::Sub(hn::Abs(sum), set(kLeastSum));
       const V by_energy = hn::Sub(magnitude, set(kLeastMagnitudes));
       const V by_both = clamped(hn::Max(by_mean, by_energy), 0, 255);
-      if (least_news == 0) return by_both;
+      if (!chroma) return by_both;
       // 1, kRepeated, below it: the sign of the difference.
       static_assert(kRepeated == 1);
-      const auto less = hn::BitCast(DU(), hn::Sub(magnitude, set(least_news)));
+      const auto less = hn::BitCast(DU(), hn::Sub(magnitude, set(kLeastNews)));
       return hn::Max(by_both, hn::BitCast(D(), hn::ShiftRight<15>(less)));
     };
     for (std::size_t i = 0; i < count; i += kBytes) {
@@ -868,7 +868,7 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
     }
     const auto one = hn::Set(DAll(), 1);
     VAll next = hn::Add(left, one);
-    if (rule.repeats) {
+    if (rule.chroma) {
       // A mask is -1, which takes the one away again.
       const VAll repeated = hn::VecFromMask(DAll(), hn::Eq(changed, hn::Set(DAll(), kRepeated)));
       next = hn::Max(hn::Add(next, repeated), one);

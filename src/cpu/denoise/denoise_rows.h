@@ -50,8 +50,8 @@ struct WindowDifference {
 
 /// How weights of a component grow.
 struct WeightRule {
-  int most;      ///< frames that an estimate averages at most
-  bool repeats;  ///< of chroma: samples whose change is kRepeated are repeated
+  int most;     ///< frames that an estimate averages at most
+  bool chroma;  ///< samples whose change is kRepeated are repeated
 };
 
 /// Loops of one target over n samples. On rows of a Plane they read and write whole vectors, up to
@@ -106,7 +106,7 @@ struct DenoiseRows {
                      const std::uint8_t* weight, const LevelCurve& inverse, std::size_t n,
                      std::int8_t* deviation);
   /// change_or_repeated() of the middle row.
-  void (*changes)(const Rows5<std::int8_t>& deviation, int least_news, std::size_t n,
+  void (*changes)(const Rows5<std::int8_t>& deviation, bool chroma, std::size_t n,
                   std::uint8_t* change);
   /// Raises the change of chroma to the rounded mean change of the luma that a sample covers.
   void (*join)(const std::uint8_t* above, const std::uint8_t* below, int shift_x, std::size_t n,

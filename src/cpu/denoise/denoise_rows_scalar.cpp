@@ -158,7 +158,7 @@ void deviations(const std::int16_t* sample, const std::int16_t* estimate,
   }
 }
 
-void changes(const Rows5<std::int8_t>& rows, int least_news, std::size_t n, std::uint8_t* out) {
+void changes(const Rows5<std::int8_t>& rows, bool chroma, std::size_t n, std::uint8_t* out) {
   for (std::ptrdiff_t i = 0; i < static_cast<std::ptrdiff_t>(n); ++i) {
     int sum = 0;
     int magnitudes = 0;
@@ -168,7 +168,7 @@ void changes(const Rows5<std::int8_t>& rows, int least_news, std::size_t n, std:
         magnitudes += row[i + k] < 0 ? -row[i + k] : row[i + k];
       }
     }
-    out[i] = static_cast<std::uint8_t>(change_or_repeated(sum, magnitudes, rows[2][i], least_news));
+    out[i] = static_cast<std::uint8_t>(change_or_repeated(sum, magnitudes, rows[2][i], chroma));
   }
 }
 
@@ -191,7 +191,7 @@ void update(const std::int16_t* sample, const std::int16_t* estimate, const std:
     const int left = weight_after(weight[i], change[i]);
     new_estimate[i] =
         static_cast<std::int16_t>(estimate_of(sample[i], estimate[i], fraction(tables.keep[left])));
-    const bool repeated = rule.repeats && change[i] == kRepeated;
+    const bool repeated = rule.chroma && change[i] == kRepeated;
     new_weight[i] = static_cast<std::uint8_t>(next_weight(left, repeated, rule.most));
   }
 }
