@@ -55,31 +55,8 @@ std::vector<GridComponent> grids_of(const ConstImageView& view, int first, int s
   return all;
 }
 
-double NormalNoise::operator()(std::mt19937& random) {
-  const auto uniform = [&] {
-    const auto low = static_cast<double>(random());
-    return (low + static_cast<double>(random()) * 0x1p32) * 0x1p-64;
-  };
-  double value = saved_;
-  if (!has_saved_) {
-    double x = 0;
-    double y = 0;
-    double square = 0;
-    do {
-      x = 2 * uniform() - 1;
-      y = 2 * uniform() - 1;
-      square = x * x + y * y;
-    } while (square > 1 || square == 0);
-    const double scale = std::sqrt(-2 * std::log(square) / square);
-    saved_ = x * scale;
-    value = y * scale;
-  }
-  has_saved_ = !has_saved_;
-  return value * sigma_ + mean_;
-}
-
 void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt19937& random,
-                NormalNoise& normal) {
+                std::normal_distribution<double>& normal) {
   const FormatTraits& format = traits(out.desc.format);
   const int unit = 1 << (format.depth - 8);
   const double turned = number < scene.cut ? 0 : 1.3;

@@ -30,20 +30,6 @@ namespace equalux::test {
 [[nodiscard]] std::vector<GridComponent> grids_of(const ConstImageView& view, int first = 0,
                                                   int step = 1);
 
-/// Random numbers of a normal distribution: those of libstdc++'s std::normal_distribution, which
-/// takes two long logarithms for each to find out how many bits std::mt19937 gives.
-class NormalNoise {
- public:
-  explicit NormalNoise(double mean = 0, double sigma = 1) : mean_(mean), sigma_(sigma) {}
-  double operator()(std::mt19937& random);
-
- private:
-  double mean_;
-  double sigma_;
-  double saved_ = 0;
-  bool has_saved_ = false;
-};
-
 /// How a picture moves, and what is in it.
 struct Scene {
   double dx = 0;  ///< samples a frame
@@ -57,7 +43,7 @@ struct Scene {
 /// something bright crosses it. Samples of no component, as alpha, stay. Noise of mean 0 and
 /// deviation 1 comes from `normal` and `random`; no random number is taken with sigma 0.
 void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt19937& random,
-                NormalNoise& normal);
+                std::normal_distribution<double>& normal);
 
 /// Reference of a block: the last frame, or none.
 enum class Coding { inter, intra };

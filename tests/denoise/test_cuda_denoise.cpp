@@ -28,7 +28,7 @@ auto filled_by(const Scene& scene) {
   return [scene](const ImageView& out, int number, std::uint32_t seed) {
     test::fill(out, test::Content::noise, seed);  // the fourth sample of RGB, too
     std::mt19937 random(seed * 1000 + static_cast<std::uint32_t>(number));
-    test::NormalNoise normal;
+    std::normal_distribution<double> normal;
     test::draw_scene(out, scene, number, random, normal);
   };
 }

@@ -56,7 +56,7 @@ class Scene {
  private:
   test::Scene scene_;
   std::mt19937 random_;
-  test::NormalNoise normal_;
+  std::normal_distribution<double> normal_;
   int number_ = 0;
 };
 
@@ -453,7 +453,7 @@ TEST(Denoise, WhiteNoiseIsMeasuredAsItIs) {
       const auto filter = make_cpu_filter(DenoiseParams{}, {1});
       filter->configure(desc);
       std::mt19937 random(9);
-      test::NormalNoise noise(120, sigma);
+      std::normal_distribution<double> noise(120, sigma);
       Image frame(desc);
       FrameContext context;
       for (int i = 0; i < 30; ++i) {
@@ -566,7 +566,7 @@ TEST(Denoise, NoiseThatACodecHasLeftFalls) {
     const auto filter = make_cpu_filter(DenoiseParams{}, {1});
     filter->configure(desc);
     std::mt19937 random(5);
-    test::NormalNoise noise(0, 3);
+    std::normal_distribution<double> noise(0, 3);
     Image in(desc);
     Image out(desc);
     Image wanted(desc);
@@ -651,7 +651,7 @@ TEST(Denoise, TheFrameAfterACutHasNothingOfTheOneBefore) {
     filter->submit(frame.view(), out.view(), context);
   }
   std::mt19937 random(3);
-  test::NormalNoise normal;
+  std::normal_distribution<double> normal;
   for (int i = 0; i < 2; ++i) {
     for (int y = 0; y < desc.height; ++y)
       for (int x = 0; x < desc.width; ++x)
@@ -676,7 +676,7 @@ TEST(Denoise, LightThatChangesByLessThanTheNoiseDoesNotTrail) {
   Image out(desc);
   FrameContext context;
   std::mt19937 random(5);
-  test::NormalNoise noise(0.5, 3);  // of codes, which are rounded down
+  std::normal_distribution<double> noise(0.5, 3);  // of codes, which are rounded down
   double level = 0;
   const auto at = [&](int x, int y) { return 120 + level + 30 * std::sin(x / 9.0 + y / 4.0); };
   const auto error_after = [&](int frames) {
@@ -710,7 +710,7 @@ TEST(Denoise, LightThatFallsInProportionDoesNotTrail) {
   Image out(desc);
   FrameContext context;
   std::mt19937 random(5);
-  test::NormalNoise noise(0.5, 3);  // of codes, which are rounded down
+  std::normal_distribution<double> noise(0.5, 3);  // of codes, which are rounded down
   for (int i = 0; i < 50; ++i) {
     const double light = std::pow(0.99, i);
     double sum = 0;

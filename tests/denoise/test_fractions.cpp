@@ -129,7 +129,7 @@ const DenoiseParams kNoisy{.noise = 3};
 /// A slope with noise, another one each frame.
 void fill_noisy(const ImageView& view, int frame, double slope = 0.4, double sigma = 3) {
   std::mt19937 random(static_cast<unsigned>(frame) + 1);
-  test::NormalNoise noise(0, sigma);
+  std::normal_distribution<double> noise(0, sigma);
   test::fill(view, test::Content::noise, 3);  // alpha
   for (const int component : component_indices(view.desc.format)) {
     const auto samples = samples_of(view, component);
