@@ -84,9 +84,8 @@ void check_encoder_fits(const std::string& name, const std::string& path) {
         "--encoder " + name + " makes no H.264, which is streamed; must be " + "one of " + names);
   }
   if (is_webm(path) && spec.codec != "vp9") {
-    throw Error(
-        ExitCode::usage,
-        "--encoder " + name + " does not fit in webm; use --encoder vp9, " + "or an output .mkv");
+    throw Error(ExitCode::usage, "--encoder " + name +
+                                     " does not fit in webm; use --encoder vp9, or an output .mkv");
   }
   if (!is_stream_address(path)) check_video_codec(std::string(spec.codec), container_kind(path));
 }

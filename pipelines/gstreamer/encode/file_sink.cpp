@@ -142,10 +142,11 @@ void FileSink::open(const StreamInfo& info) {
   for (const std::string& dropped : writer_->dropped_streams()) {
     logger().warn("{}: left out: {}", options_.path, dropped);
   }
-  for (const std::string& video : writer_->copied_videos()) {
-    if (options_.continues) break;
-    logger().warn("{}: {} is copied without the filters, which take one video of a file",
-                  options_.path, video);
+  if (!options_.continues) {
+    for (const std::string& video : writer_->copied_videos()) {
+      logger().warn("{}: {} is copied without the filters, which take one video of a file",
+                    options_.path, video);
+    }
   }
   const bool hdr10 = !info_.mastering_display.empty() || !info_.content_light.empty();
   if (hdr10 && !options_.continues && spec_->name != "x265") {

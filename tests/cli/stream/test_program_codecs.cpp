@@ -454,6 +454,19 @@ TEST_F(Codecs, WhatWebmCannotHoldIsNamedFirst) {
   EXPECT_EQ(decoded_frames(folder_ / "out.webm"), 10);
 }
 
+TEST_F(Codecs, AnotherVideoIsCopiedAndALineSaysSo) {
+  ffmpeg(
+      "-f lavfi -i testsrc2=s=64x48:r=25:d=0.2 -f lavfi -i testsrc2=s=32x16:r=25:d=0.2 -map 0 "
+      "-map 1 -c:v ffv1 '" +
+      folder_ / "two.mkv" + "'");
+  make("one.mkv", "-c:v ffv1");
+  const std::string line = "is copied without the filters, which take one video of a file";
+  const ProgramResult two = run({"run", "two.mkv", "-o", "out.mkv"});
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_THAT(two.err, HasSubstr("out.mkv: stream 1 (video, ffv1) " + line));
+  EXPECT_THAT(run({"run", "one.mkv", "-o", "out.mkv", "-y"}).err, Not(HasSubstr(line)));
+}
+
 TEST_F(Codecs, WhatVp9DoesNotTakeIsNoAdviceForWebm) {
   make("422.mkv", "-c:v ffv1 -pix_fmt yuv422p");
   const ProgramResult result = run({"run", "422.mkv", "-o", "out.webm"});
