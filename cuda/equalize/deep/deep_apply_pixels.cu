@@ -7,22 +7,71 @@
 namespace equalux::cuda {
 namespace {
 
+/// Scales the colours of one pixel by W(v) / (v 2^14), rounded half up as by deep_scaled(). A
+/// quotient in single precision, made too small on purpose, is the result or one less; its
+/// remainder tells which. Gains would need a table of twice the bytes of W, and more of its
+/// look-ups would miss the L1 cache.
+///
+/// Codes come as the bits of 2^23 + c in single precision, which one permutation makes. Products of
+/// whole numbers are computed modulo 2^32, where multiples of 2^24 become 0 if they are multiplied
+/// by 2^14.
+class RoundedQuotients {
+ public:
+  static constexpr std::uint32_t kCodeBits = 0x4B000000;  ///< of 2^23
+
+  /// `value` is v with kCodeBits, `level` is W(v), below 2^30.
+  __device__ __forceinline__ RoundedQuotients(std::uint32_t value, std::uint32_t level)
+      : minus_level_(0 - level) {
+    // Black has no codes but 0, whose quotient is 0 by any divisor.
+    value = max(value, kCodeBits + 1);
+    divisor_ = value << kDeepCurveBits;
+    less_ = (value << (kDeepCurveBits - 1)) - 1 + kCodeBits * level;
+    // W without its lowest 8 bits is at most 2^-6 too small in levels. The reciprocal and all
+    // products have errors below 2^-21 in all; the factor is smaller than 1 by twice that. So a
+    // quotient is too small by less than 0.12.
+    constexpr float kBelow = (1.0F - 0x1p-20F) / (1 << (kDeepCurveBits - 8));
+    const float rough = __uint_as_float(__byte_perm(level, kCodeBits, 0x7321)) - 0x1p23F;
+    slope_ = __fdividef(rough, __uint_as_float(value) - 0x1p23F) * kBelow;
+  }
+
+  /// Computes the result of a code of at most v, in the lower 16 bits.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t operator()(std::uint32_t code) const {
+    const float level = fmaf(__uint_as_float(code) - 0x1p23F, slope_, 0x1.8p23F);
+    const std::uint32_t quotient = __float_as_uint(level);
+    // One less than a divisor, less the remainder of c W + v 2^13: negative where that reaches a
+    // divisor. Its magnitude is below 2^31.
+    const std::uint32_t room = quotient * divisor_ + (code * minus_level_ + less_);
+    return quotient + (room >> 31);
+  }
+
+ private:
+  std::uint32_t minus_level_;
+  std::uint32_t divisor_;  ///< v 2^14
+  std::uint32_t less_;
+  float slope_;
+};
+
 template <DeepPixels kPixels>
 __device__ __forceinline__ void scale_pixels(const DeepChange& change, PixelStrip<kPixels>& strip) {
-  const HalfProducts scaled(16);
 #pragma unroll
   for (int pixel = 0; pixel < kStripColumns; ++pixel) {
-    const std::uint32_t v = strip.value(pixel);
     if constexpr (kPixels == DeepPixels::gray) {
       // Takes the level of the curve for gray: scaling would divide and multiply it by the sample.
       constexpr std::uint32_t kHalf = 1U << (kDeepCurveBits - 1);
+      const std::uint32_t v = strip.value(pixel);
       const std::uint32_t level = (__ldg(&change.levels[v]) + kHalf) >> kDeepCurveBits;
       strip.set(pixel, 0, v == 0 ? 0 : level);
     } else {
-      const std::uint64_t gain = __ldg(&change.gains[v]);
+      constexpr int kFirst = first_colour(kPixels);
+      constexpr std::uint32_t kBits = RoundedQuotients::kCodeBits;
+      const std::uint32_t c[3] = {strip.code_with(pixel, kFirst, kBits),
+                                  strip.code_with(pixel, kFirst + 1, kBits),
+                                  strip.code_with(pixel, kFirst + 2, kBits)};
+      const std::uint32_t value = max(c[0], max(c[1], c[2]));
+      const RoundedQuotients scaled(value, __ldg(&change.levels[value - kBits]));
 #pragma unroll
-      for (int i = first_colour(kPixels); i < first_colour(kPixels) + 3; ++i)
-        strip.set(pixel, i, scaled(strip.code(pixel, i), gain));
+      for (int i = 0; i < 3; ++i)
+        strip.set(pixel, kFirst + i, scaled(c[i]));
     }
   }
 }
@@ -82,34 +131,45 @@ __device__ __forceinline__ void saturate_pixels(const DeepChange& change,
   }
 }
 
-/// Changes packed pixels or gray, one strip of eight pixels per thread, in wide loads and stores; a
-/// strip is in registers. What is left of a row goes pixel by pixel. Tables of gains or lines are
-/// read through the caches. 256 threads per block.
+/// Changes packed pixels or gray, one span per warp, in wide loads and stores; eight pixels of a
+/// lane are in registers. What is left of a row goes pixel by pixel. Tables of W or lines are read
+/// through the caches. 256 threads per block.
 template <DeepPixels kPixels, bool kRounded, bool kSaturated>
 __global__ void __launch_bounds__(kStripBlock)
     deep_pixels_kernel(const __grid_constant__ DeepFrame frame, const DeepChange change) {
   wait_then_release();
   change.clear_counts();
   constexpr Sampling kSampling = sampling_of(kPixels);
-  for_each_strip<kSampling>(
+  using Strip = PixelStrip<kPixels>;
+  constexpr int kWarps = kStripBlock / kLanes;
+  constexpr int kBytes = Strip::kSlotBytes == 0 ? kVectorBytes : kWarps * Strip::kSlotBytes;
+  __shared__ __align__(16) std::uint8_t slots[kBytes];
+  std::uint8_t* const slot = slots + threadIdx.x / kLanes * Strip::kSlotBytes;
+  for_each_span(
       frame,
-      [&](std::uint32_t row, const LumaRows&, std::uint32_t at) {
-        PixelStrip<kPixels> strip;
-        strip.load(frame, row, at);
+      [&](const PixelSpan& span, int lane) {
+        Strip strip;
+        strip.load(frame, span, lane, slot);
         if constexpr (kSaturated) {
           saturate_pixels(change, strip);
         } else {
           scale_pixels(change, strip);
         }
         if constexpr (kRounded) {
-          strip.store_bytes(frame.rounding, row, at);
+          strip.store_bytes(frame.rounding, span, lane, slot);
         } else {
-          strip.store(frame, row, at);
+          strip.store(frame, span, lane, slot);
         }
       },
       [&](std::uint32_t row, std::uint32_t column) {
         apply_deep_pixel<kSampling, true, kRounded, kSaturated>(frame, change, row, column);
       });
+}
+
+/// Returns the number of blocks with which each warp has one span.
+unsigned span_grid(const DeepFrame& frame) {
+  constexpr unsigned kWarps = kStripBlock / kLanes;
+  return (spans_across(frame) * frame.rows + kWarps - 1) / kWarps;
 }
 
 }  // namespace
@@ -124,8 +184,7 @@ void deep_apply_pixels(const DeepFrame& frame, const DeepTables& tables, bool sa
         constexpr bool kSaturated = kPixels != DeepPixels::gray && decltype(saturated)::value;
         launch_early(device, "launching deep_apply",
                      deep_pixels_kernel<kPixels, decltype(rounded)::value, kSaturated>,
-                     dim3(strip_grid<sampling_of(kPixels)>(frame)), dim3(kStripBlock), stream,
-                     frame, change_by(tables));
+                     dim3(span_grid(frame)), dim3(kStripBlock), stream, frame, change_by(tables));
       });
     });
   });

@@ -19,12 +19,19 @@ constexpr unsigned kCountBlocksEach = 8;
 /// up.
 constexpr unsigned kCountBlock = 1024;
 
-/// Block size where a block has a 16-bit counter for each of 2^16 values, and the most strips per
-/// thread: few enough that no counter can overflow.
-constexpr unsigned kWideBlock = 992;
-constexpr unsigned kWideStrips = 8;
-static_assert(kWideBlock * kWideStrips * kStripColumns < 65536);
+/// Sizes where a block has a 16-bit counter for each of 2^16 values in shared memory, and slots for
+/// its warps.
 constexpr std::size_t kWideBytes = 65536 * sizeof(std::uint16_t);
+template <DeepPixels kPixels>
+struct WideCount {
+  static constexpr bool kSlots = PixelStrip<kPixels>::kSlotBytes != 0;
+  static constexpr unsigned kBlock = kSlots ? 736 : 992;
+  /// The most spans of a warp: few enough that no counter can overflow.
+  static constexpr unsigned kSpans = kSlots ? 11 : 8;
+  static_assert(kBlock * kSpans * kStripColumns < 65536);
+  static constexpr std::size_t kBytes =
+      kWideBytes + kBlock / kLanes * PixelStrip<kPixels>::kSlotBytes;
+};
 
 /// Copies the history that all blocks of the shaped curve read while the first of them writes the
 /// new one.
@@ -142,21 +149,24 @@ __global__ void __launch_bounds__(kCountBlock)
   hand_over(count, [&](std::uint32_t v) { return own[v]; });
 }
 
-/// Calls use(v) for all pixels of a frame that is read in strips.
+/// Calls use(v) for all pixels of a frame that is read in spans; `slots` has a slot for each warp.
 template <DeepPixels kPixels, typename Use>
-__device__ __forceinline__ void for_pixel_values(const DeepFrame& frame, const Use& use) {
-  constexpr Sampling kSampling = sampling_of(kPixels);
-  for_each_strip<kSampling>(
+__device__ __forceinline__ void for_pixel_values(const DeepFrame& frame, std::uint8_t* slots,
+                                                 const Use& use) {
+  using Strip = PixelStrip<kPixels>;
+  std::uint8_t* const slot = slots + threadIdx.x / kLanes * Strip::kSlotBytes;
+  for_each_span(
       frame,
-      [&](std::uint32_t row, const LumaRows&, std::uint32_t at) {
-        PixelStrip<kPixels> strip;
-        strip.load(frame, row, at);
+      [&](const PixelSpan& span, int lane) {
+        Strip strip;
+        strip.load(frame, span, lane, slot);
 #pragma unroll
-        for (int pixel = 0; pixel < kStripColumns; ++pixel)
-          use(strip.value(pixel));
+        for (int pixel = 0; pixel < kStripColumns; ++pixel) {
+          if (Strip::has(span, lane, pixel)) use(strip.value(pixel));
+        }
       },
       [&](std::uint32_t row, std::uint32_t column) {
-        for_deep_values<kSampling, true>(
+        for_deep_values<sampling_of(kPixels), true>(
             frame, row, column, [&](std::int32_t v) { use(static_cast<std::uint32_t>(v)); });
       });
 }
@@ -167,7 +177,7 @@ template <typename Visit>
 __device__ __forceinline__ void count_coarse_levels(const DeepCount& count, const Visit& visit) {
   using Counter = ValueCounter<1>;
   __shared__ __align__(128) std::uint8_t table[256 * Counter::kRowBytes];
-  for (std::uint32_t i = threadIdx.x; i < sizeof(table) / 16; i += kCountBlock)
+  for (std::uint32_t i = threadIdx.x; i < sizeof(table) / 16; i += blockDim.x)
     reinterpret_cast<uint4*>(table)[i] = uint4{0, 0, 0, 0};
   wait_then_release();
   keep_history(count);
@@ -186,26 +196,42 @@ __global__ void __launch_bounds__(kCountBlock)
                       [&](const auto& use) { for_strip_values<kSampling, kPaired>(frame, use); });
 }
 
-/// Counts coarse levels of packed pixels or gray, one strip per thread.
+/// Sizes where a block has a table of coarse levels, and slots for its warps: together at most 64
+/// KiB, which every device has. Blocks with slots are smaller, and there are two on each
+/// multiprocessor.
 template <DeepPixels kPixels>
-__global__ void __launch_bounds__(kCountBlock)
+struct CoarseCount {
+  static constexpr std::size_t kSlotBytes = PixelStrip<kPixels>::kSlotBytes;
+  static constexpr unsigned kBlock = kSlotBytes == 0 ? kCountBlock : 640;
+  static constexpr unsigned kBlocksEach = kSlotBytes == 0 ? 1 : 2;
+  static constexpr std::size_t kBytes = kBlock / kLanes * kSlotBytes;
+};
+
+/// Counts coarse levels of packed pixels or gray, one span per warp.
+template <DeepPixels kPixels>
+__global__ void __launch_bounds__(CoarseCount<kPixels>::kBlock)
     pixel_coarse_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
-  count_coarse_levels(count, [&](const auto& use) { for_pixel_values<kPixels>(frame, use); });
+  extern __shared__ __align__(16) std::uint8_t slots[];
+  count_coarse_levels(count,
+                      [&](const auto& use) { for_pixel_values<kPixels>(frame, slots, use); });
 }
 
 /// Counts all values of 16 bits in a block's shared memory, where that has kWideBytes: two counters
 /// of 16 bits share a word, and neither can overflow.
 template <DeepPixels kPixels>
-__global__ void __launch_bounds__(kWideBlock)
+__global__ void __launch_bounds__(WideCount<kPixels>::kBlock)
     pixel_histogram_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
-  extern __shared__ std::uint32_t pairs[];  // counters of values 2 i and 2 i + 1
+  constexpr unsigned kWideBlock = WideCount<kPixels>::kBlock;
+  // Counters of values 2 i and 2 i + 1, and the slots of the warps.
+  extern __shared__ __align__(16) std::uint32_t pairs[];
   constexpr std::uint32_t kPairs = kWideBytes / sizeof(std::uint32_t);
   for (std::uint32_t i = threadIdx.x; i < kPairs / 4; i += kWideBlock)
     reinterpret_cast<uint4*>(pairs)[i] = uint4{0, 0, 0, 0};
   wait_then_release();
   __syncthreads();
   for_pixel_values<kPixels>(
-      frame, [&](std::uint32_t v) { atomicAdd(&pairs[v / 2], v % 2 == 0 ? 1U : 0x10000U); });
+      frame, reinterpret_cast<std::uint8_t*>(pairs) + kWideBytes,
+      [&](std::uint32_t v) { atomicAdd(&pairs[v / 2], v % 2 == 0 ? 1U : 0x10000U); });
   __syncthreads();
   // Adds both counters of a pair with one atomic; no sum reaches 2^32.
   auto* const sums = reinterpret_cast<unsigned long long*>(
@@ -223,8 +249,10 @@ __global__ void __launch_bounds__(kWideBlock)
 bool allow_wide_counters() {
   bool allowed = true;
   const auto allow = [&](auto pixels) {
+    constexpr DeepPixels kPixels = decltype(pixels)::value;
+    (void)allow_shared_memory(pixel_coarse_kernel<kPixels>);
     allowed = allowed &&
-              allow_shared_memory(pixel_histogram_kernel<decltype(pixels)::value>) >= kWideBytes;
+              allow_shared_memory(pixel_histogram_kernel<kPixels>) >= WideCount<kPixels>::kBytes;
   };
   using enum DeepPixels;
   allow(std::integral_constant<DeepPixels, gray>{});
@@ -253,16 +281,20 @@ void deep_histogram(const DeepFrame& frame, const DeepCount& count, const Launch
   if (reads_pixel_strips(frame) && (count.shift != 0 || count.wide_counters)) {
     return with_pixel_strips(frame, [&](auto pixels) {
       constexpr DeepPixels kPixels = decltype(pixels)::value;
-      const unsigned strips = strips_across<sampling_of(kPixels)>(frame) * frame.rows;
+      const unsigned spans = spans_across(frame) * frame.rows;
       if (count.shift != 0) {
-        return launch_early(device, kWhat, pixel_coarse_kernel<kPixels>,
-                            dim3(std::min(blocks_for(strips, kCountBlock), most)),
-                            dim3(kCountBlock), stream, frame, count);
+        using Coarse = CoarseCount<kPixels>;
+        const unsigned blocks =
+            std::min(blocks_for(spans, Coarse::kBlock / kLanes), Coarse::kBlocksEach * most);
+        return launch_early(device, kWhat, pixel_coarse_kernel<kPixels>, dim3(blocks),
+                            dim3(Coarse::kBlock), Coarse::kBytes, stream, frame, count);
       }
-      const unsigned blocks = std::max(std::min(blocks_for(strips, kWideBlock), most),
-                                       blocks_for(strips, kWideBlock * kWideStrips));
-      launch_early(device, kWhat, pixel_histogram_kernel<kPixels>, dim3(blocks), dim3(kWideBlock),
-                   kWideBytes, stream, frame, count);
+      using Wide = WideCount<kPixels>;
+      constexpr unsigned kWarps = Wide::kBlock / kLanes;
+      const unsigned blocks = std::max(std::min(blocks_for(spans, kWarps), most),
+                                       blocks_for(spans, kWarps * Wide::kSpans));
+      launch_early(device, kWhat, pixel_histogram_kernel<kPixels>, dim3(blocks), dim3(Wide::kBlock),
+                   Wide::kBytes, stream, frame, count);
     });
   }
   const dim3 grid(deep_grid(frame, device.multiprocessors, kCountBlocksEach));

@@ -123,8 +123,9 @@ struct DeepCount {
 [[nodiscard]] DeepCount counted_coarse_levels(const DeepTables& tables, const DeepSamples& form,
                                               const tone::Frame& tone);
 
-/// Returns true where a block of the current device has shared memory for a counter of each 16-bit
-/// value, and allows the kernels to use it. Throws Error(unavailable).
+/// Allows the kernels that count packed pixels to use as much shared memory as the current device
+/// has. Returns true where that is enough for a counter of each 16-bit value. Throws
+/// Error(unavailable).
 [[nodiscard]] bool allow_wide_counters();
 
 /// Adds the frame's values to the counts.
