@@ -532,7 +532,10 @@ class DenoiseComparison {
         near_(plane<std::int16_t>(5000, 5200)),
         weights_(plane<std::uint8_t>(0, denoise::kWeights - 1)),
         changes_(plane<std::uint8_t>(0, 255)),
-        deviations_(plane<std::int8_t>(-denoise::kMostDeviation, denoise::kMostDeviation)) {}
+        small_changes_(plane<std::uint8_t>(0, 2)),
+        deviations_(plane<std::int8_t>(-denoise::kMostDeviation, denoise::kMostDeviation)),
+        small_deviations_(plane<std::int8_t>(-8, 8)),
+        gains_(plane<std::int16_t>(-denoise::kMostGain, denoise::kMostGain)) {}
 
   void run() {
     compare_frames();
@@ -576,16 +579,15 @@ class DenoiseComparison {
     struct Form {
       int step, depth, shift;
     };
-    for (const auto& [step, depth, shift] :
-         {Form{1, 8, 0}, Form{2, 8, 0}, Form{3, 8, 0}, Form{4, 8, 0}, Form{2, 10, 6},
-          Form{2, 12, 0}, Form{4, 10, 6}, Form{6, 12, 0}}) {
+    for (const Form& form : {Form{1, 8, 0}, Form{2, 8, 0}, Form{3, 8, 0}, Form{4, 8, 0},
+                             Form{2, 10, 6}, Form{2, 12, 0}, Form{4, 10, 6}, Form{6, 12, 0}}) {
       const Bytes frame = some_bytes(n_ * 8 + 8, true);
       same<std::int16_t>("load", [&](const Rows& rows, std::int16_t* out) {
-        rows.load(frame.data(), step, depth, shift, n_, out);
+        rows.load(frame.data(), form.step, form.depth, form.shift, n_, out);
       });
       Bytes written[2] = {frame, frame};
-      tested_.store(samples_.row(0), step, depth, shift, n_, written[0].data());
-      plain_.store(samples_.row(0), step, depth, shift, n_, written[1].data());
+      tested_.store(samples_.row(0), form.step, form.depth, form.shift, n_, written[0].data());
+      plain_.store(samples_.row(0), form.step, form.depth, form.shift, n_, written[1].data());
       expect_same(written[0], written[1], "store", n_);
     }
   }
@@ -618,8 +620,10 @@ class DenoiseComparison {
       expect_same(bytes_of(sums[0]), bytes_of(sums[1]), "slopes", n_);
       expect_same(bytes_of(tested_.difference(a, b)), bytes_of(plain_.difference(a, b)),
                   "difference", n_);
-      for (const auto& [across, down] :
+      for (const auto& taps :
            {std::pair(some, none), {none, others}, {some, others}, {none, none}}) {
+        const denoise::Taps* const across = taps.first;
+        const denoise::Taps* const down = taps.second;
         constexpr int kLimit = 150;
         expect_same(bytes_of(tested_.moved_differences(a, b, across, down, kLimit)),
                     bytes_of(plain_.moved_differences(a, b, across, down, kLimit)),
@@ -648,8 +652,15 @@ class DenoiseComparison {
         });
       }
     }
-    same<std::uint8_t>("changes", [&](const Rows& rows, std::uint8_t* out) {
-      rows.changes(five(deviations_), n_, out);
+    for (const bool chroma : {false, true}) {
+      for (const denoise::Plane<std::int8_t>* deviations : {&deviations_, &small_deviations_}) {
+        same<std::uint8_t>("changes", [&](const Rows& rows, std::uint8_t* out) {
+          rows.changes(five(*deviations), chroma, n_, out);
+        });
+      }
+    }
+    same<std::int16_t>("lighten", [&](const Rows& rows, std::int16_t* out) {
+      rows.lighten(samples_.row(0), gains_.row(0), n_, out);
     });
     for (const int shift : {0, 1}) {
       same<std::uint8_t>("join", [&](const Rows& rows, std::uint8_t* out) {
@@ -658,14 +669,20 @@ class DenoiseComparison {
     }
     denoise::Plane<std::uint8_t> weight(static_cast<int>(n_), 1);
     denoise::Plane<std::int16_t> estimate(static_cast<int>(n_), 1);
-    same<std::int16_t>("update", [&](const Rows& rows, std::int16_t* out) {
-      rows.update(near_.row(0), near_.row(1), weights_.row(0), changes_.row(0), 24, n_, out,
-                  weight.row(0));
-    });
-    same<std::uint8_t>("update", [&](const Rows& rows, std::uint8_t* out) {
-      rows.update(near_.row(0), near_.row(1), weights_.row(0), changes_.row(0), 24, n_,
-                  estimate.row(0), out);
-    });
+    for (const denoise::WeightRule rule : {denoise::WeightRule{24, false}, {24, true}}) {
+      for (const denoise::Plane<std::uint8_t>* changes : {&changes_, &small_changes_}) {
+        const auto update = [&](const Rows& rows, std::int16_t* to, std::uint8_t* to_weight) {
+          rows.update(near_.row(0), near_.row(1), weights_.row(0), changes->row(0), rule, n_, to,
+                      to_weight);
+        };
+        same<std::int16_t>("update", [&](const Rows& rows, std::int16_t* out) {
+          update(rows, out, weight.row(0));
+        });
+        same<std::uint8_t>("update", [&](const Rows& rows, std::uint8_t* out) {
+          update(rows, estimate.row(0), out);
+        });
+      }
+    }
     same<std::int16_t>("blend", [&](const Rows& rows, std::int16_t* out) {
       std::copy_n(near_.row(2), n_, out);
       rows.blend(samples_.row(0), 20000, n_, out);
@@ -685,7 +702,10 @@ class DenoiseComparison {
   denoise::Plane<std::int16_t> near_;
   denoise::Plane<std::uint8_t> weights_;
   denoise::Plane<std::uint8_t> changes_;
+  denoise::Plane<std::uint8_t> small_changes_;  // as where a codec repeats chroma
   denoise::Plane<std::int8_t> deviations_;
+  denoise::Plane<std::int8_t> small_deviations_;
+  denoise::Plane<std::int16_t> gains_;
 };
 
 /// Bytes of values.
