@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -7,7 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include "pipelines/files/descriptor_io.h"
 #include "pipelines/gstreamer/decode/file_source.h"
 #include "src/common/log.h"
 #include "tests/gstreamer/video_files.h"
@@ -114,6 +118,22 @@ INSTANTIATE_TEST_SUITE_P(
         Input{"bgr", "-c:v rawvideo -pix_fmt bgr24", "a.avi", PixelFormat::bgr, "bgr24"},
         Input{"uyvy", "-c:v rawvideo -pix_fmt uyvy422", "a.mov", PixelFormat::uyvy, "uyvy422"}),
     [](const auto& named) { return std::string(named.param.name); });
+
+// Opening analyses the streams, which decodes pictures: 10 to 50 ms of each clip of a batch, and a
+// connection of its own where the file is on a server.
+TEST_F(FileSourceTest, AFileIsOpenedOnce) {
+  const std::string path = make("a.avi", "-c:v mpeg4", "64x48");
+  const Descriptor watch(inotify_init1(IN_NONBLOCK));
+  // Closing, too: of equal events in a row only one is told.
+  ASSERT_GE(inotify_add_watch(watch.get(), path.c_str(), IN_OPEN | IN_CLOSE), 0);
+  const auto source = make_file_source(path);
+  const StreamInfo info = source->open(test::accepts_all);
+  FramePool pool(info.desc, 2, source->lends_buffers());
+  EXPECT_TRUE(source->read(*pool.acquire()));
+  alignas(inotify_event) std::array<char, 4096> events{};
+  EXPECT_EQ(::read(watch.get(), events.data(), events.size()),
+            static_cast<ssize_t>(sizeof(inotify_event)));
+}
 
 TEST_F(FileSourceTest, RawGrayPicturesOfMovAreRefusedAtOnce) {
   const std::string path = make("a.mov", "-c:v rawvideo -pix_fmt gray", "64x48");

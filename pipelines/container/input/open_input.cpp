@@ -88,7 +88,7 @@ void check_readable(const std::string& path) {
   }
 }
 
-InputContext open_input(const std::string& path, ReadStop* stop) {
+InputContext open_head(const std::string& path, ReadStop* stop) {
   route_libav_log();
   check_readable(path);
   Dictionary options;
@@ -107,14 +107,19 @@ InputContext open_input(const std::string& path, ReadStop* stop) {
     options.set("protocol_whitelist", "file");
   }
   const AVInputFormat* known = is_jpeg_stream(path) ? av_find_input_format("mjpeg") : nullptr;
-  int error = avformat_open_input(&raw, file_url(path).c_str(), known, options.address());
+  const int error = avformat_open_input(&raw, file_url(path).c_str(), known, options.address());
   InputContext input(raw);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
   if (is_web_address(path) && (input->pb == nullptr || avio_size(input->pb) <= 0)) {
     throw Error(ExitCode::bad_input, path + ": is a stream without an end, not a file");
   }
+  return input;
+}
+
+InputContext open_input(const std::string& path, ReadStop* stop) {
+  InputContext input = open_head(path, stop);
   if (stop != nullptr) stop->begin();
-  error = avformat_find_stream_info(input.get(), nullptr);
+  const int error = avformat_find_stream_info(input.get(), nullptr);
   if (error < 0) throw Error(ExitCode::bad_input, why_unreadable(path, error));
   for (unsigned i = 0; i < input->nb_streams; ++i) {
     forget_unknown_tags(*input->streams[i]->codecpar);

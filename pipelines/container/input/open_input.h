@@ -24,6 +24,10 @@ void check_readable(const std::string& path);
 /// the result; call stop->begin() before each read of such a file.
 [[nodiscard]] InputContext open_input(const std::string& path, ReadStop* stop = nullptr);
 
+/// Opens a file as open_input() does, but leaves its streams with what the head of the container
+/// tells. Analysis decodes pictures, which takes 10 to 50 ms and is needless for our own files.
+[[nodiscard]] InputContext open_head(const std::string& path, ReadStop* stop = nullptr);
+
 /// Returns true for a stream without a container, which has no timestamps and at most a frame rate.
 [[nodiscard]] bool is_elementary(const AVInputFormat& format);
 

@@ -125,9 +125,13 @@ void describe_shown_part(const std::string& path, const AVStream& video, Contain
 
 ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
   const InputContext input = open_input(path, stop);
+  return describe_container(*input, path);
+}
+
+ContainerInfo describe_container(AVFormatContext& input, const std::string& path) {
   ContainerInfo info;
-  info.format = input->iformat->name;
-  info.has_times = !is_elementary(*input->iformat);
+  info.format = input.iformat->name;
+  info.has_times = !is_elementary(*input.iformat);
   if (const char* other = what_instead(info.format)) {
     throw Error(ExitCode::bad_input,
                 path + ": is " + other + " (" + info.format + "), not a video; give a video file");
@@ -138,25 +142,25 @@ ContainerInfo probe_container(const std::string& path, ReadStop* stop) {
                     ": is an animated PNG, which GStreamer does not decode; make a video of it "
                     "first, as ffmpeg -i IN.png -c:v ffv1 OUT.mkv does");
   }
-  info.video_stream = filtered_stream(*input);
-  for (unsigned i = 0; i < input->nb_streams; ++i) {
-    info.sound_streams += input->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO ? 1 : 0;
+  info.video_stream = filtered_stream(input);
+  for (unsigned i = 0; i < input.nb_streams; ++i) {
+    info.sound_streams += input.streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO ? 1 : 0;
   }
   if (info.video_stream < 0) {
-    const std::string streams = list_streams(*input, -1);
+    const std::string streams = list_streams(input, -1);
     throw Error(ExitCode::bad_input,
                 path + ": holds no video" +
                     (streams.empty() ? ", nor anything else" : " but " + streams) +
                     "; give a file with a video stream");
   }
-  AVStream& video = *input->streams[info.video_stream];
+  AVStream& video = *input.streams[info.video_stream];
   if (video.codecpar->codec_id == AV_CODEC_ID_NONE || video.codecpar->width <= 0 ||
       video.codecpar->height <= 0) {
     throw Error(ExitCode::bad_input, path + ": its video (" + codec_name(video) +
                                          ") is of no known kind or size; give a whole video file");
   }
-  info.other_streams = list_streams(*input, info.video_stream);
-  describe_video(*input, video, info);
+  info.other_streams = list_streams(input, info.video_stream);
+  describe_video(input, video, info);
   describe_shown_part(path, video, info);
   return info;
 }

@@ -7,6 +7,8 @@
 #include "pipelines/container/read_stop.h"
 #include "pipelines/core/source.h"
 
+struct AVFormatContext;
+
 /// Properties of a file that are known before any frame is decoded.
 namespace equalux {
 
@@ -50,5 +52,8 @@ struct ContainerInfo {
 /// Reads a file's head. Throws Error(no_input) where it is missing, and Error(bad_input) where it
 /// is no media file or has no video, which names what it has. `stop` as for open_input().
 [[nodiscard]] ContainerInfo probe_container(const std::string& path, ReadStop* stop = nullptr);
+
+/// Does the same for a file that open_input() has opened, and reads nothing of it.
+[[nodiscard]] ContainerInfo describe_container(AVFormatContext& input, const std::string& path);
 
 }  // namespace equalux

@@ -409,21 +409,25 @@ std::optional<std::string> Writer::shortfall() const {
 
 /// Logs tags for which the container has no place, which is only known once it is written.
 void Writer::tell_lost_tags() const noexcept {
-  if (!copies_ || av_dict_count(copies_->input().metadata) == 0) return;
+  if (!copies_) return;
   try {
-    const InputContext output = open_input(options_.output_path);
-    std::string lost;
+    std::vector<const AVDictionaryEntry*> tags;
     const AVDictionaryEntry* entry = nullptr;
-    const AVDictionary* tags = copies_->input().metadata;
-    while ((entry = av_dict_get(tags, "", entry, AV_DICT_IGNORE_SUFFIX)) != nullptr) {
-      const std::string_view key = entry->key;
-      if (is_about_container(key, copies_->input().iformat->name)) continue;
+    while ((entry = av_dict_get(copies_->input().metadata, "", entry, AV_DICT_IGNORE_SUFFIX)) !=
+           nullptr) {
+      if (!is_about_container(entry->key, copies_->input().iformat->name)) tags.push_back(entry);
+    }
+    if (tags.empty()) return;
+    const InputContext output = open_head(options_.output_path);
+    std::string lost;
+    for (const AVDictionaryEntry* tag : tags) {
+      const std::string_view key = tag->key;
       // "title-eng" is another spelling of "title".
       const bool has_language = key.size() > 4 && key[key.size() - 4] == '-';
       const std::string plain(has_language ? key.substr(0, key.size() - 4) : key);
-      if (av_dict_get(output->metadata, entry->key, nullptr, 0) != nullptr ||
+      if (av_dict_get(output->metadata, tag->key, nullptr, 0) != nullptr ||
           av_dict_get(output->metadata, plain.c_str(), nullptr, 0) != nullptr ||
-          (key == "timecode" && has_track_with(*output, *entry))) {
+          (key == "timecode" && has_track_with(*output, *tag))) {
         continue;
       }
       lost.append(lost.empty() ? "" : ", ").append(key);
@@ -474,7 +478,7 @@ void Writer::remake(const std::string& path, std::optional<std::int64_t> end_ns)
   try {
     InputContext partial;
     if (record_.packets > 0) {
-      partial = open_input(partial_);
+      partial = open_head(partial_);
       // In fragments, what was a byte stream is length-prefixed units with a head of their own.
       const AVCodecParameters& codec = *partial->streams[partial_video_index_]->codecpar;
       const auto* head = reinterpret_cast<const std::byte*>(codec.extradata);

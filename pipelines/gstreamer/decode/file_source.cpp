@@ -102,6 +102,7 @@ class FileSource final : public Source {
   bool is_matroska_ = false;             // a local Matroska file
   bool pictures_by_themselves_ = false;  // each packet is a picture by itself
   bool has_gaps_ = false;                // between its frames, or before the first
+  InputContext opened_;                  // by probe(), for the first feed
   std::unique_ptr<gst::PacketFeed> feed_;
   // Destroyed in reverse order: the pipeline uses the feed, and the tap uses the pipeline.
   std::unique_ptr<gst::PictureDecoder> decoder_;
@@ -112,7 +113,8 @@ class FileSource final : public Source {
 void FileSource::probe() {
   info_.name = path_;
   info_.container_path = path_;
-  const ContainerInfo container = probe_container(path_, &stop_);
+  opened_ = open_input(path_, &stop_);
+  const ContainerInfo container = describe_container(*opened_, path_);
   video_stream_ = container.video_stream;
   hint_ = {container.video_codec, container.pixel_format};
   alpha_beside_ = container.alpha_beside;
@@ -152,7 +154,8 @@ void FileSource::set_tap(std::unique_ptr<gst::PictureTap> tap) {
 }
 
 std::unique_ptr<gst::PacketFeed> FileSource::make_feed() {
-  return gst::make_packet_feed(path_, video_stream_, {rate_, with_alpha_}, &stop_);
+  return gst::make_packet_feed(path_, video_stream_, {rate_, with_alpha_}, &stop_,
+                               std::move(opened_));
 }
 
 /// Starts this decoder, at the start of the file or at the position of `feed`, and waits for its

@@ -30,8 +30,8 @@ constexpr std::int64_t kHiddenStep = 1'000'000;      // ns
 /// Rate of elementary streams that declare none, as in FFmpeg.
 constexpr Rational kUsualRate{25, 1};
 
-InputContext open_video(const std::string& path, int video_stream, ReadStop* stop) {
-  InputContext input = open_input(path, stop);
+/// Leaves only the packets of one stream; null where the file has no such stream.
+InputContext video_alone(InputContext input, int video_stream) {
   if (video_stream < 0 || std::cmp_greater_equal(video_stream, input->nb_streams)) return nullptr;
   for (unsigned i = 0; i < input->nb_streams; ++i) {
     if (std::cmp_not_equal(i, video_stream)) input->streams[i]->discard = AVDISCARD_ALL;
@@ -319,8 +319,10 @@ BufferPtr PacketFeed::next() {
 }
 
 std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path, int video_stream,
-                                             const PacketFeedOptions& options, ReadStop* stop) {
-  InputContext input = open_video(path, video_stream, stop);
+                                             const PacketFeedOptions& options, ReadStop* stop,
+                                             InputContext opened) {
+  InputContext input =
+      video_alone(opened ? std::move(opened) : open_input(path, stop), video_stream);
   if (!input) return nullptr;
   const AVCodecParameters& codec = *input->streams[video_stream]->codecpar;
   const std::optional<RawLayout> raw = fed_raw(*input, codec);

@@ -86,12 +86,13 @@ class PacketFeed {
   std::string read_error_;
 };
 
-/// Opens a file. Null where the stream's codec is not one that we can describe to GStreamer, so
-/// that its own demuxer must be used. `stop`, if not null, ends waits for a web server and must
-/// outlive the feed.
+/// Opens a file, unless `opened` is that file, opened by open_input() and not read of. Null where
+/// the stream's codec is not one that we can describe to GStreamer, so that its own demuxer must be
+/// used. `stop`, if not null, ends waits for a web server and must outlive the feed.
 [[nodiscard]] std::unique_ptr<PacketFeed> make_packet_feed(const std::string& path,
                                                            int video_stream,
                                                            const PacketFeedOptions& options = {},
-                                                           ReadStop* stop = nullptr);
+                                                           ReadStop* stop = nullptr,
+                                                           InputContext opened = nullptr);
 
 }  // namespace equalux::gst
