@@ -19,9 +19,9 @@ constexpr unsigned kCountBlocksEach = 8;
 /// up.
 constexpr unsigned kCountBlock = 1024;
 
-/// Sizes where a block has a 16-bit counter for each of 2^16 values in shared memory, and slots for
-/// its warps.
+/// Bytes of a 16-bit counter for each of 2^16 values.
 constexpr std::size_t kWideBytes = 65536 * sizeof(std::uint16_t);
+/// Sizes where a block has these counters in shared memory, and slots for its warps.
 template <DeepPixels kPixels>
 struct WideCount {
   static constexpr bool kSlots = PixelStrip<kPixels>::kSlotBytes != 0;
