@@ -48,24 +48,14 @@ __device__ __forceinline__ void for_each_span(const DeepFrame& frame, const UseS
   const std::uint32_t warps = gridDim.x * (blockDim.x / kLanes);
   const std::uint32_t first = blockIdx.x * (blockDim.x / kLanes) + threadIdx.x / kLanes;
   const auto lane = static_cast<int>(threadIdx.x % kLanes);
-  const std::uint32_t rows_on = warps / across;
-  const std::uint32_t spans_on = warps - rows_on * across;
-  std::uint32_t row = first / across;
-  std::uint32_t at = first - row * across;
-  while (row < frame.rows) {
+  for_items_of_rows(frame, across, first, warps, [&](std::uint32_t row, std::uint32_t at) {
     const std::uint32_t strip = kLanes * at;
     const auto strips = static_cast<int>(min(whole - min(whole, strip), std::uint32_t{kLanes}));
     use_span(PixelSpan{row, strip, strips}, lane);
     const std::uint32_t column =
         kStripColumns * (strip + strips) + static_cast<std::uint32_t>(lane);
     if (strips < kLanes && column < frame.columns) use_cell(row, column);
-    row += rows_on;
-    at += spans_on;
-    if (at >= across) {
-      at -= across;
-      ++row;
-    }
-  }
+  });
 }
 
 /// The codes of a lane's eight pixels of a span, two per word as they are in memory. A warp loads

@@ -31,6 +31,27 @@ unsigned strip_grid(const DeepFrame& frame, unsigned threads = kStripBlock) {
   return (strips_across<kSampling>(frame) * frame.rows + threads - 1) / threads;
 }
 
+/// Calls use(row, at) for every step-th of the items of a frame, `across` in a row, from the first
+/// on, without a division for each.
+template <typename Use>
+__device__ __forceinline__ void for_items_of_rows(const DeepFrame& frame, std::uint32_t across,
+                                                  std::uint32_t first, std::uint32_t step,
+                                                  const Use& use) {
+  const std::uint32_t rows_on = step / across;
+  const std::uint32_t items_on = step - rows_on * across;
+  std::uint32_t row = first / across;
+  std::uint32_t at = first - row * across;
+  while (row < frame.rows) {
+    use(row, at);
+    row += rows_on;
+    at += items_on;
+    if (at >= across) {
+      at -= across;
+      ++row;
+    }
+  }
+}
+
 /// Calls use_strip(row, luma rows, strip) once for every strip, and use_cell(row, column) for every
 /// other cell, spread over all threads of the grid.
 template <Sampling kSampling, typename UseStrip, typename UseCell>
@@ -40,11 +61,7 @@ __device__ __forceinline__ void for_each_strip(const DeepFrame& frame, const Use
   const std::uint32_t across = strips_across<kSampling>(frame);
   const std::uint32_t threads = gridDim.x * blockDim.x;
   const std::uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
-  const std::uint32_t rows_on = threads / across;
-  const std::uint32_t strips_on = threads - rows_on * across;
-  std::uint32_t row = first / across;
-  std::uint32_t strip = first - row * across;
-  while (row < frame.rows) {
+  for_items_of_rows(frame, across, first, threads, [&](std::uint32_t row, std::uint32_t strip) {
     const LumaRows lines =
         luma_rows_of(kSampling, static_cast<std::int32_t>(row), frame.height, frame.interlaced);
     const bool whole = kStripColumns * (strip + 1) <= static_cast<std::uint32_t>(frame.width) &&
@@ -56,13 +73,7 @@ __device__ __forceinline__ void for_each_strip(const DeepFrame& frame, const Use
       for (std::uint32_t column = kCells * strip; column < end; ++column)
         use_cell(row, column);
     }
-    row += rows_on;
-    strip += strips_on;
-    if (strip >= across) {
-      strip -= across;
-      ++row;
-    }
-  }
+  });
 }
 
 /// Takes codes from two neighbouring words of memory.
