@@ -42,8 +42,8 @@ class HalfProducts {
 /// Tables that pixels are changed by, indexed by v.
 struct DeepChange {
   const std::uint64_t* gains;
+  const std::uint32_t* levels;  ///< W
   // Tables for changed saturation.
-  const std::uint32_t* levels;   ///< W
   const std::uint32_t* factors;  ///< k
   const DeepLine* lines;         ///< read for strips
   // Counters to be cleared; there may be none.

@@ -25,7 +25,7 @@ constexpr std::size_t kWideBytes = 65536 * sizeof(std::uint16_t);
 template <DeepPixels kPixels>
 struct WideCount {
   static constexpr bool kSlots = PixelStrip<kPixels>::kSlotBytes != 0;
-  static constexpr unsigned kBlock = kSlots ? 736 : 992;
+  static constexpr unsigned kBlock = kSlots ? 736 : 992;  ///< with slots 163 KiB, as 8.0 has
   /// The most spans of a warp: few enough that no counter can overflow.
   static constexpr unsigned kSpans = kSlots ? 11 : 8;
   static_assert(kBlock * kSpans * kStripColumns < 65536);
