@@ -262,8 +262,8 @@ void add_deep(Json& results) {
        std::array<std::array<int, 2>, 2>{{{3840, 2160}, {1920, 1080}}}) {
     for (const PixelFormat format :
          {PixelFormat::p010_10le, PixelFormat::i420_10le, PixelFormat::i422_10le,
-          PixelFormat::y444_12le, PixelFormat::p016_le, PixelFormat::bgr48_le,
-          PixelFormat::rgba64_le, PixelFormat::gray16_le}) {
+          PixelFormat::y444_12le, PixelFormat::p016_le, PixelFormat::y444_16le,
+          PixelFormat::bgr48_le, PixelFormat::rgba64_le, PixelFormat::gray16_le}) {
       const ImageDesc desc{format, width, height};
       const double floor = 2.0 * static_cast<double>(tight_bytes(desc));
       const auto add = [&](const char* name, const EqualizeParams& params) {

@@ -19,7 +19,7 @@ std::size_t allow_shared_memory(Kernel* kernel) {
         "asking for the shared memory");
   const void* function = reinterpret_cast<const void*>(kernel);
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, function), "loading a kernel of the staged chain");
+  check(cudaFuncGetAttributes(&attributes, function), "loading a kernel");
   const int dynamic = std::max(0, most - static_cast<int>(attributes.sharedSizeBytes));
   check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, dynamic),
         "asking for shared memory");

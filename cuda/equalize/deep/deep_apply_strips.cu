@@ -32,11 +32,12 @@ struct LineNumbers {
         most_inverse(1.0 / form.weights.luma_max) {}
 };
 
-/// Scales a cell by gains; saturation does not change.
+/// Scales a cell by gains; saturation does not change. kWide: 16 bits.
+template <bool kWide>
 class ByGains {
  public:
   struct Sum {
-    std::uint64_t gains = 0;  ///< their sum, without the bits that shares lack
+    std::uint64_t gains = 0;  ///< their sum without the bits that shares lack, or that of shares
   };
   struct Colour {
     std::int32_t above;  ///< of V over luma, from the code to v
@@ -46,7 +47,7 @@ class ByGains {
       : form_(form), gains_(change.gains), scaled_(form.depth) {}
 
   [[nodiscard]] __device__ __forceinline__ Colour colour(std::int32_t u, std::int32_t w) const {
-    return {deep_value_above_luma<std::int32_t>(form_.weights, u, w)};
+    return {deep_value_above_luma<StripProduct<kWide>>(form_.weights, u, w)};
   }
 
   /// Looks up the gain of a value; for v = 0 it is 1.
@@ -65,7 +66,7 @@ class ByGains {
     Sum sum;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      sum.gains += entries[i] & ~std::uint64_t{0xFF};
+      sum.gains += kWide ? entries[i] >> 8 : entries[i] & ~std::uint64_t{0xFF};
       const std::uint32_t scaled = min(black + scaled_(codes[i] - black, entries[i]),
                                        static_cast<std::uint32_t>(form_.most));
       results[i] = codes[i] < black ? codes[i] : scaled;
@@ -78,17 +79,19 @@ class ByGains {
   __device__ __forceinline__ void chroma(std::int32_t u, std::int32_t w, const Sum& sum,
                                          const std::uint32_t (&/*luma*/)[1 << kLog2],
                                          std::uint32_t& cb, std::uint32_t& cr) const {
-    const auto shares = static_cast<std::int64_t>(sum.gains >> 8);
+    const auto shares = static_cast<std::int64_t>(kWide ? sum.gains : sum.gains >> 8);
     cb = chroma_of<kLog2>(u, shares);
     cr = chroma_of<kLog2>(w, shares);
   }
 
  private:
-  /// Computes deep_scaled_chroma() for up to 12 bits, where a product is below 2^56 and its whole
-  /// part below 2^31.
+  /// Computes deep_scaled_chroma(). With up to 12 bits a product is below 2^56 and its whole part
+  /// below 2^31.
   template <int kLog2>
   [[nodiscard]] __device__ __forceinline__ std::uint32_t chroma_of(std::int32_t u,
                                                                    std::int64_t shares) const {
+    if constexpr (kWide)
+      return static_cast<std::uint32_t>(deep_scaled_chroma(form_, u, shares, kLog2));
     const int bits = deep_share_bits(form_.depth) + kLog2;
     const auto scaled =
         static_cast<std::int32_t>((u * shares + (std::int64_t{1} << (bits - 1))) >> bits);
@@ -113,7 +116,7 @@ template <int kLog2>
 __device__ __noinline__ std::uint32_t exact_chroma(const DeepSamples& form,
                                                    const DeepChange& change, std::int32_t u,
                                                    std::int32_t w, CellLuma<1 << kLog2> luma) {
-  const std::int32_t above = deep_value_above_luma<std::int32_t>(form.weights, u, w);
+  const std::int32_t above = deep_value_above_luma(form.weights, u, w);
   const std::int32_t least = saturation::least_above_luma(form.weights, u, w);
   std::int64_t sum = 0;
 #pragma unroll
@@ -127,6 +130,16 @@ __device__ __noinline__ std::uint32_t exact_chroma(const DeepSamples& form,
                                     deep_scaled_chroma(form, w, sum, kLog2) << 16);
 }
 
+/// Computes a luma code by the definition, in integers; `least` is that of the least channel above
+/// luma. For the few results of 16 bits that are near a half.
+__device__ __noinline__ std::uint32_t exact_luma(const DeepSamples& form, const DeepChange& change,
+                                                 std::uint32_t code, std::int32_t v,
+                                                 std::int32_t least) {
+  const std::int32_t y = static_cast<std::int32_t>(code) - form.weights.luma_offset;
+  return static_cast<std::uint32_t>(form.weights.luma_offset +
+                                    change.saturated(change.factor(v, v - (y + least)), v, y));
+}
+
 /// Computes the slope where S reaches 1: V' divided by the distance of the least channel below v,
 /// whose inverse is `inverse`. The V' of a line is slightly too large, which 2 - kAboveValue
 /// corrects.
@@ -137,7 +150,8 @@ __device__ __forceinline__ double slope_to_black(const DeepLine& line, double in
 /// Changes value and saturation of a cell by lines; DeepLine says why luma is exact. Chroma is
 /// scaled by the mean of the cell's slopes, which is slightly more than the definition's, whose
 /// terms are rounded down. So chroma near a half may be rounded the wrong way and is computed
-/// again.
+/// again. So may luma of 16 bits (kWide).
+template <bool kWide>
 class ByLines {
  public:
   /// Sums over the luma samples of a cell.
@@ -154,8 +168,9 @@ class ByLines {
       : form_(form), change_(change), numbers_(numbers) {}
 
   [[nodiscard]] __device__ __forceinline__ Colour colour(std::int32_t u, std::int32_t w) const {
-    const std::int32_t above = deep_value_above_luma<std::int32_t>(form_.weights, u, w);
-    const std::int32_t least = saturation::least_above_luma<std::int32_t>(form_.weights, u, w);
+    using Product = StripProduct<kWide>;
+    const std::int32_t above = deep_value_above_luma<Product>(form_.weights, u, w);
+    const std::int32_t least = saturation::least_above_luma<Product>(form_.weights, u, w);
     return {above, above - least};
   }
 
@@ -207,7 +222,10 @@ class ByLines {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       sum.slopes += slopes[i];
-      results[i] = code_of(fma(-slopes[i], less, lines[i].value));
+      const double result = fma(-slopes[i], less, lines[i].value);
+      results[i] = code_of(result);
+      if (is_near_half(result) && serves[i] && !is_exact(lines[i]))
+        results[i] = exact_luma(form_, change_, codes[i], v[i], colour.above - colour.range);
     }
     return sum;
   }
@@ -257,6 +275,8 @@ class ByLines {
       const double result = y > most ? y * (line.value * numbers_.most_inverse)
                                      : fma(-slope, static_cast<double>(v[i] - y), line.value);
       results[i] = v[i] == 0 ? codes[i] : code_of(result);
+      if (v[i] != 0 && y <= most && is_near_half(result) && serves && !is_exact(line))
+        results[i] = exact_luma(form_, change_, codes[i], v[i], colour.above - colour.range);
     }
     return sum;
   }
@@ -264,6 +284,12 @@ class ByLines {
   /// Returns the code of a luma result.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t code_of(double result) const {
     return static_cast<std::uint32_t>(__double2loint(result + numbers_.luma_base));
+  }
+
+  /// Returns whether a luma result may be rounded the wrong way, if its line is not exact.
+  [[nodiscard]] static __device__ __forceinline__ bool is_near_half(double result) {
+    constexpr double kSure = 0.5 - 1.0 / 2147483648.0;
+    return kWide && fabs(result - ((result + kSignedWhole) - kSignedWhole)) > kSure;
   }
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t chroma_of(std::int32_t u, double slopes,
@@ -349,7 +375,7 @@ inline constexpr unsigned kBlocks = kSaturated ? 7 : 0;
 /// Changes a frame of YCbCr, one strip of eight luma columns with their chroma per thread, in wide
 /// loads and stores; the strip is in registers. Cells that are in no strip go one per thread.
 /// Tables of gains or lines are read through the caches.
-template <Sampling kSampling, bool kPaired, bool kRounded, bool kSaturated>
+template <Sampling kSampling, bool kPaired, bool kWide, bool kRounded, bool kSaturated>
 __global__ void __launch_bounds__(kStripThreads<kSaturated>, kBlocks<kSaturated>)
     deep_strips_kernel(const __grid_constant__ DeepFrame frame,
                        const __grid_constant__ DeepChange table,
@@ -362,7 +388,8 @@ __global__ void __launch_bounds__(kStripThreads<kSaturated>, kBlocks<kSaturated>
   const DeepCodes codes(form);
   const PlainLevels level(frame.rounding);
   const auto use_strip = [&](std::uint32_t row, const LumaRows& lines, std::uint32_t at) {
-    const std::conditional_t<kSaturated, ByLines, ByGains> change(form, table, numbers);
+    const std::conditional_t<kSaturated, ByLines<kWide>, ByGains<kWide>> change(form, table,
+                                                                                numbers);
     YuvStrip<kSampling, kPaired> strip;
     strip.load(frame, row, lines, at);
     std::conditional_t<kRounded, ByteStrip<kSampling, kPaired>, YuvStrip<kSampling, kPaired>> out;
@@ -405,17 +432,19 @@ __global__ void __launch_bounds__(kStripThreads<kSaturated>, kBlocks<kSaturated>
 
 void deep_apply_strips(const DeepFrame& frame, const DeepTables& tables, bool saturates,
                        const LaunchDevice& device, cudaStream_t stream) {
-  with_yuv_strips(frame, [&](auto sampling, auto paired) {
+  with_yuv_strips(frame, [&](auto sampling, auto paired, auto wide) {
     with_constant<false, true>(frame.rounding.active, [&](auto rounded) {
       with_constant<false, true>(saturates, [&](auto saturated) {
         constexpr Sampling kSampling = decltype(sampling)::value;
-        const auto kernel =
-            deep_strips_kernel<kSampling, decltype(paired)::value, decltype(rounded)::value,
-                               decltype(saturated)::value>;
-        constexpr unsigned kBlock = kStripThreads<decltype(saturated)::value>;
-        launch_early(device, "launching deep_apply", kernel,
-                     dim3(strip_grid<kSampling>(frame, kBlock)), dim3(kBlock), stream, frame,
-                     change_by(tables), LineNumbers(frame.form));
+        constexpr bool kWide = decltype(wide)::value;
+        constexpr bool kRounded = !kWide && decltype(rounded)::value;  // see writes_yuv_strips()
+        constexpr bool kSaturated = decltype(saturated)::value;
+        constexpr unsigned kBlock = kStripThreads<kSaturated>;
+        launch_early(
+            device, "launching deep_apply",
+            deep_strips_kernel<kSampling, decltype(paired)::value, kWide, kRounded, kSaturated>,
+            dim3(strip_grid<kSampling>(frame, kBlock)), dim3(kBlock), stream, frame,
+            change_by(tables), LineNumbers(frame.form));
       });
     });
   });

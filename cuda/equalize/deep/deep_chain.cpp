@@ -51,7 +51,8 @@ void DeepChain::configure(const ImageDesc& desc) {
   const bool yuv = traits(desc.format).model == ColorModel::yuv;
   const bool recolours = params_.space == Space::luma && yuv;
   tables_.factors = recolours ? colours_.factors() : take(levels);
-  lines_ = !recolours && has_lines(frame_) ? allocate_device<DeepLine>(levels) : nullptr;
+  const bool lines = !recolours && frame_.sampling != Sampling::gray;
+  lines_ = lines ? allocate_device<DeepLine>(levels) : nullptr;
   tables_.lines = lines_.get();
   tables_.block_sums = take(kDeepScanBlocks);
   tables_.block_darkest = take(kDeepScanBlocks);
@@ -111,7 +112,8 @@ void DeepChain::make_curve(const ConstImageView& in, const DeepFrame& frame,
   } else {
     DeepTables tables = tables_;
     // Blocks with all counters in shared memory need no copies of the histogram in device memory.
-    if (tables.wide_counters && reads_pixel_strips(frame)) tables.copies = 1;
+    if (tables.wide_counters && (reads_pixel_strips(frame) || reads_yuv_strips(frame)))
+      tables.copies = 1;
     count_frame(in, frame, counted_values(tables), context, stream);
     deep_curve(tables, params_.scaler, frame_.form, sums, device_, stream);
   }

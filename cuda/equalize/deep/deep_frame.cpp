@@ -41,13 +41,8 @@ void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out
   if (t.planes == 2) frame.planes[2] = PlanePair::of_component(in, out, 2);
 }
 
-bool has_lines(const DeepFrame& frame) {
-  if (frame.sampling == Sampling::gray) return false;
-  return is_yuv(frame) ? frame.form.depth <= 12 : frame.form.depth == 16;
-}
-
 bool reads_yuv_strips(const DeepFrame& frame) {
-  if (!is_yuv(frame) || frame.form.depth > 12) return false;
+  if (!is_yuv(frame)) return false;
   const auto reads_at = [&](int plane, std::uintptr_t granule) {
     return lies_at(frame.planes[plane].in, frame.planes[plane].in_stride, granule);
   };
@@ -65,6 +60,7 @@ bool writes_yuv_strips(const DeepFrame& frame) {
   const std::uintptr_t bytes = frame.sampling == Sampling::s444 ? 8 : 4;
   const DeepRounding& rounding = frame.rounding;
   if (rounding.active) {
+    if (frame.form.depth > 12) return false;  // no such fractions exist
     const auto writes_at = [&](int component, std::uintptr_t granule) {
       return lies_at(rounding.out[component].first, rounding.out[component].stride, granule);
     };

@@ -15,23 +15,17 @@ namespace {
 /// Blocks per multiprocessor: enough to hide the latency of loads, and not more, since each block
 /// clears and adds up a table of its own.
 constexpr unsigned kCountBlocksEach = 8;
-/// Block size for counting strips. One large block per multiprocessor, so that few tables are added
-/// up.
+/// Block size for counting strips and spans. One or two large blocks per multiprocessor, so that
+/// few tables are added up.
 constexpr unsigned kCountBlock = 1024;
 
 /// Bytes of a 16-bit counter for each of 2^16 values.
 constexpr std::size_t kWideBytes = 65536 * sizeof(std::uint16_t);
-/// Sizes where a block has these counters in shared memory, and slots for its warps.
-template <DeepPixels kPixels>
-struct WideCount {
-  static constexpr bool kSlots = PixelStrip<kPixels>::kSlotBytes != 0;
-  static constexpr unsigned kBlock = kSlots ? 736 : 992;  ///< with slots 163 KiB, as 8.0 has
-  /// The most spans of a warp: few enough that no counter can overflow.
-  static constexpr unsigned kSpans = kSlots ? 11 : 8;
-  static_assert(kBlock * kSpans * kStripColumns < 65536);
-  static constexpr std::size_t kBytes =
-      kWideBytes + kBlock / kLanes * PixelStrip<kPixels>::kSlotBytes;
-};
+/// Block size where a block has these counters, and the most values of a thread: few enough that no
+/// counter can overflow.
+constexpr unsigned kWideBlock = 992;
+constexpr unsigned kWideValues = 64;
+static_assert(kWideBlock * kWideValues < 65536);
 
 /// Copies the history that all blocks of the shaped curve read while the first of them writes the
 /// new one.
@@ -89,8 +83,8 @@ __global__ void __launch_bounds__(kDeepBlock)
   });
 }
 
-/// Calls use(v) for all values of a frame that is read in strips.
-template <Sampling kSampling, bool kPaired, typename Use>
+/// Calls use(v) for all values of a frame that is read in strips; kWide: 16 bits.
+template <Sampling kSampling, bool kPaired, bool kWide, typename Use>
 __device__ __forceinline__ void for_strip_values(const DeepFrame& frame, const Use& use) {
   constexpr bool kShared = cell_columns(kSampling) == 2;
   const DeepSamples& form = frame.form;
@@ -113,8 +107,9 @@ __device__ __forceinline__ void for_strip_values(const DeepFrame& frame, const U
                   cell % 2 == 0 ? codes.code<0>(words) : codes.code<1>(words);
               return static_cast<std::int32_t>(code) - form.chroma_middle;
             };
-            above[i] = deep_value_above_luma<std::int32_t>(form.weights, chroma(0), chroma(1)) -
-                       form.weights.luma_offset;
+            above[i] =
+                deep_value_above_luma<StripProduct<kWide>>(form.weights, chroma(0), chroma(1)) -
+                form.weights.luma_offset;
           }
           if constexpr (kShared) above[1] = above[0];
 #pragma unroll
@@ -144,22 +139,21 @@ __global__ void __launch_bounds__(kCountBlock)
     own[v] = 0;
   wait_then_release();
   __syncthreads();
-  for_strip_values<kSampling, kPaired>(frame, [&](std::uint32_t v) { atomicAdd(&own[v], 1U); });
+  for_strip_values<kSampling, kPaired, false>(frame,
+                                              [&](std::uint32_t v) { atomicAdd(&own[v], 1U); });
   __syncthreads();
   hand_over(count, [&](std::uint32_t v) { return own[v]; });
 }
 
-/// Calls use(v) for all pixels of a frame that is read in spans; `slots` has a slot for each warp.
+/// Calls use(v) for all pixels of a frame that is read in spans.
 template <DeepPixels kPixels, typename Use>
-__device__ __forceinline__ void for_pixel_values(const DeepFrame& frame, std::uint8_t* slots,
-                                                 const Use& use) {
+__device__ __forceinline__ void for_pixel_values(const DeepFrame& frame, const Use& use) {
   using Strip = PixelStrip<kPixels>;
-  std::uint8_t* const slot = slots + threadIdx.x / kLanes * Strip::kSlotBytes;
   for_each_span(
       frame,
       [&](const PixelSpan& span, int lane) {
         Strip strip;
-        strip.load(frame, span, lane, slot);
+        strip.load_values(frame, span, lane);
 #pragma unroll
         for (int pixel = 0; pixel < kStripColumns; ++pixel) {
           if (Strip::has(span, lane, pixel)) use(strip.value(pixel));
@@ -189,49 +183,31 @@ __device__ __forceinline__ void count_coarse_levels(const DeepCount& count, cons
 }
 
 /// Counts coarse levels of a frame of YCbCr, one strip per thread.
-template <Sampling kSampling, bool kPaired>
+template <Sampling kSampling, bool kPaired, bool kWide>
 __global__ void __launch_bounds__(kCountBlock)
     strip_coarse_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
-  count_coarse_levels(count,
-                      [&](const auto& use) { for_strip_values<kSampling, kPaired>(frame, use); });
+  count_coarse_levels(
+      count, [&](const auto& use) { for_strip_values<kSampling, kPaired, kWide>(frame, use); });
 }
-
-/// Sizes where a block has a table of coarse levels, and slots for its warps: together at most 64
-/// KiB, which every device has. Blocks with slots are smaller, and there are two on each
-/// multiprocessor.
-template <DeepPixels kPixels>
-struct CoarseCount {
-  static constexpr std::size_t kSlotBytes = PixelStrip<kPixels>::kSlotBytes;
-  static constexpr unsigned kBlock = kSlotBytes == 0 ? kCountBlock : 640;
-  static constexpr unsigned kBlocksEach = kSlotBytes == 0 ? 1 : 2;
-  static constexpr std::size_t kBytes = kBlock / kLanes * kSlotBytes;
-};
 
 /// Counts coarse levels of packed pixels or gray, one span per warp.
 template <DeepPixels kPixels>
-__global__ void __launch_bounds__(CoarseCount<kPixels>::kBlock)
+__global__ void __launch_bounds__(kCountBlock)
     pixel_coarse_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
-  extern __shared__ __align__(16) std::uint8_t slots[];
-  count_coarse_levels(count,
-                      [&](const auto& use) { for_pixel_values<kPixels>(frame, slots, use); });
+  count_coarse_levels(count, [&](const auto& use) { for_pixel_values<kPixels>(frame, use); });
 }
 
 /// Counts all values of 16 bits in a block's shared memory, where that has kWideBytes: two counters
-/// of 16 bits share a word, and neither can overflow.
-template <DeepPixels kPixels>
-__global__ void __launch_bounds__(WideCount<kPixels>::kBlock)
-    pixel_histogram_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
-  constexpr unsigned kWideBlock = WideCount<kPixels>::kBlock;
-  // Counters of values 2 i and 2 i + 1, and the slots of the warps.
-  extern __shared__ __align__(16) std::uint32_t pairs[];
+/// of 16 bits share a word, and neither can overflow. visit(use) calls use(v) for all values.
+template <typename Visit>
+__device__ __forceinline__ void count_wide_values(const DeepCount& count, const Visit& visit) {
+  extern __shared__ __align__(16) std::uint32_t pairs[];  // counters of values 2 i and 2 i + 1
   constexpr std::uint32_t kPairs = kWideBytes / sizeof(std::uint32_t);
   for (std::uint32_t i = threadIdx.x; i < kPairs / 4; i += kWideBlock)
     reinterpret_cast<uint4*>(pairs)[i] = uint4{0, 0, 0, 0};
   wait_then_release();
   __syncthreads();
-  for_pixel_values<kPixels>(
-      frame, reinterpret_cast<std::uint8_t*>(pairs) + kWideBytes,
-      [&](std::uint32_t v) { atomicAdd(&pairs[v / 2], v % 2 == 0 ? 1U : 0x10000U); });
+  visit([&](std::uint32_t v) { atomicAdd(&pairs[v / 2], v % 2 == 0 ? 1U : 0x10000U); });
   __syncthreads();
   // Adds both counters of a pair with one atomic; no sum reaches 2^32.
   auto* const sums = reinterpret_cast<unsigned long long*>(
@@ -244,64 +220,101 @@ __global__ void __launch_bounds__(WideCount<kPixels>::kBlock)
   }
 }
 
+/// Counts all values of packed pixels or gray, one span per warp.
+template <DeepPixels kPixels>
+__global__ void __launch_bounds__(kWideBlock)
+    pixel_wide_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
+  count_wide_values(count, [&](const auto& use) { for_pixel_values<kPixels>(frame, use); });
+}
+
+/// Counts all values of a frame of YCbCr of 16 bits, one strip per thread.
+template <Sampling kSampling, bool kPaired>
+__global__ void __launch_bounds__(kWideBlock)
+    strip_wide_kernel(const __grid_constant__ DeepFrame frame, const DeepCount count) {
+  count_wide_values(
+      count, [&](const auto& use) { for_strip_values<kSampling, kPaired, true>(frame, use); });
+}
+
+unsigned blocks_for(unsigned items, unsigned each) {
+  return (items + each - 1) / each;
+}
+
+/// Returns the number of blocks of `each` items, at most `most` for a multiprocessor.
+unsigned blocks_on(const LaunchDevice& device, unsigned most, unsigned items, unsigned each) {
+  return std::min(blocks_for(items, each), most * static_cast<unsigned>(device.multiprocessors));
+}
+/// Returns the number of blocks that count 16-bit values: one on each multiprocessor, or more where
+/// a thread would count more than kWideValues. A block has `each` items at a time, of `values`
+/// values for a thread.
+unsigned wide_blocks_on(const LaunchDevice& device, unsigned items, unsigned each,
+                        unsigned values) {
+  return std::max(blocks_on(device, 1, items, each),
+                  blocks_for(items, each * (kWideValues / values)));
+}
+
 }  // namespace
 
 bool allow_wide_counters() {
   bool allowed = true;
-  const auto allow = [&](auto pixels) {
-    constexpr DeepPixels kPixels = decltype(pixels)::value;
-    (void)allow_shared_memory(pixel_coarse_kernel<kPixels>);
-    allowed = allowed &&
-              allow_shared_memory(pixel_histogram_kernel<kPixels>) >= WideCount<kPixels>::kBytes;
+  const auto allow = [&](auto kernel) {
+    allowed = allowed && allow_shared_memory(kernel) >= kWideBytes;
   };
-  using enum DeepPixels;
-  allow(std::integral_constant<DeepPixels, gray>{});
-  allow(std::integral_constant<DeepPixels, colours>{});
-  allow(std::integral_constant<DeepPixels, colours_then_alpha>{});
-  allow(std::integral_constant<DeepPixels, alpha_then_colours>{});
+  allow(pixel_wide_kernel<DeepPixels::gray>);
+  allow(pixel_wide_kernel<DeepPixels::colours>);
+  allow(pixel_wide_kernel<DeepPixels::colours_then_alpha>);
+  allow(pixel_wide_kernel<DeepPixels::alpha_then_colours>);
+  allow(strip_wide_kernel<Sampling::s420, true>);
+  allow(strip_wide_kernel<Sampling::s444, false>);
   return allowed;
 }
 
 void deep_histogram(const DeepFrame& frame, const DeepCount& count, const LaunchDevice& device,
                     cudaStream_t stream) {
   constexpr const char* kWhat = "launching deep_histogram";
-  const auto most = static_cast<unsigned>(device.multiprocessors);
-  const auto blocks_for = [](unsigned items, unsigned each) { return (items + each - 1) / each; };
-  if (reads_yuv_strips(frame)) {
-    return with_yuv_strips(frame, [&](auto sampling, auto paired) {
+  const bool counts_wide = count.shift == 0 && count.levels > kDeepSharedLevels;
+  const bool in_strips = !counts_wide || count.wide_counters;
+  if (in_strips && reads_yuv_strips(frame)) {
+    return with_yuv_strips(frame, [&](auto sampling, auto paired, auto wide) {
       constexpr Sampling kSampling = decltype(sampling)::value;
       constexpr bool kPaired = decltype(paired)::value;
-      const auto kernel = count.shift == 0 ? strip_histogram_kernel<kSampling, kPaired>
-                                           : strip_coarse_kernel<kSampling, kPaired>;
+      constexpr bool kWide = decltype(wide)::value;
       const unsigned strips = strips_across<kSampling>(frame) * frame.rows;
-      launch_early(device, kWhat, kernel, dim3(std::min(blocks_for(strips, kCountBlock), most)),
-                   dim3(kCountBlock), stream, frame, count);
+      // Two blocks where a thread has few registers.
+      constexpr unsigned kBlocksEach = kSampling == Sampling::s420 && !kWide ? 2 : 1;
+      const dim3 blocks(blocks_on(device, kBlocksEach, strips, kCountBlock));
+      if (count.shift != 0) {
+        launch_early(device, kWhat, strip_coarse_kernel<kSampling, kPaired, kWide>, blocks,
+                     dim3(kCountBlock), stream, frame, count);
+      } else if constexpr (kWide) {
+        constexpr unsigned kValues = kStripColumns * cell_rows(kSampling);
+        launch_early(device, kWhat, strip_wide_kernel<kSampling, kPaired>,
+                     dim3(wide_blocks_on(device, strips, kWideBlock, kValues)), dim3(kWideBlock),
+                     kWideBytes, stream, frame, count);
+      } else {
+        launch_early(device, kWhat, strip_histogram_kernel<kSampling, kPaired>, blocks,
+                     dim3(kCountBlock), stream, frame, count);
+      }
     });
   }
-  if (reads_pixel_strips(frame) && (count.shift != 0 || count.wide_counters)) {
+  if (in_strips && reads_pixel_strips(frame)) {
     return with_pixel_strips(frame, [&](auto pixels) {
       constexpr DeepPixels kPixels = decltype(pixels)::value;
       const unsigned spans = spans_across(frame) * frame.rows;
       if (count.shift != 0) {
-        using Coarse = CoarseCount<kPixels>;
-        const unsigned blocks =
-            std::min(blocks_for(spans, Coarse::kBlock / kLanes), Coarse::kBlocksEach * most);
-        return launch_early(device, kWhat, pixel_coarse_kernel<kPixels>, dim3(blocks),
-                            dim3(Coarse::kBlock), Coarse::kBytes, stream, frame, count);
+        return launch_early(device, kWhat, pixel_coarse_kernel<kPixels>,
+                            dim3(blocks_on(device, 2, spans, kCountBlock / kLanes)),
+                            dim3(kCountBlock), stream, frame, count);
       }
-      using Wide = WideCount<kPixels>;
-      constexpr unsigned kWarps = Wide::kBlock / kLanes;
-      const unsigned blocks = std::max(std::min(blocks_for(spans, kWarps), most),
-                                       blocks_for(spans, kWarps * Wide::kSpans));
-      launch_early(device, kWhat, pixel_histogram_kernel<kPixels>, dim3(blocks), dim3(Wide::kBlock),
-                   Wide::kBytes, stream, frame, count);
+      launch_early(device, kWhat, pixel_wide_kernel<kPixels>,
+                   dim3(wide_blocks_on(device, spans, kWideBlock / kLanes, kStripColumns)),
+                   dim3(kWideBlock), kWideBytes, stream, frame, count);
     });
   }
   const dim3 grid(deep_grid(frame, device.multiprocessors, kCountBlocksEach));
   with_deep_cells(frame, [&](auto sampling, auto aligned) {
     constexpr Sampling kSampling = decltype(sampling)::value;
     constexpr bool kAligned = decltype(aligned)::value;
-    if (count.levels <= kDeepSharedLevels) {
+    if (!counts_wide) {
       launch_early(device, kWhat, deep_histogram_shared_kernel<kSampling, kAligned>, grid,
                    dim3(kDeepBlock), stream, frame, count);
     } else {

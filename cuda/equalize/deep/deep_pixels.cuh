@@ -61,8 +61,8 @@ __device__ __forceinline__ void for_each_span(const DeepFrame& frame, const UseS
 /// The codes of a lane's eight pixels of a span, two per word as they are in memory. A warp loads
 /// and stores a span in vectors of 16 bytes, where neighbouring lanes take neighbouring vectors: a
 /// lane that took a strip of its own would touch parts of cache lines. Two pixels of four words are
-/// a vector; pairs of pixels of three words are exchanged in shared memory, so that neighbouring
-/// lanes have neighbouring pairs. A vector of gray is a strip.
+/// a vector, and a strip of gray is one; strips of three words a pixel are exchanged in shared
+/// memory, where 16 bytes of each lane, 48 apart, do not collide.
 template <DeepPixels kPixels>
 struct PixelStrip {
   static constexpr int kWords = words_of(kPixels);
@@ -88,25 +88,35 @@ struct PixelStrip {
       copies_wait<0>();
       __syncwarp();
 #pragma unroll
-      for (int i = 0; i < 4 * kWords; ++i)
-        words[i] = reinterpret_cast<const std::uint32_t*>(slot)[place(i, lane)];
+      for (int i = 0; i < kWords; ++i)
+        set_vector(i, reinterpret_cast<const uint4*>(slot)[kWords * lane + i]);
     } else {
 #pragma unroll
       for (int i = 0; i < kWords; ++i) {
         const int at = kLanes * i + lane;
-        const uint4 vector = at < kWords * span.strips ? reinterpret_cast<const uint4*>(from)[at]
-                                                       : uint4{0, 0, 0, 0};
-        words[4 * i] = vector.x;
-        words[4 * i + 1] = vector.y;
-        words[4 * i + 2] = vector.z;
-        words[4 * i + 3] = vector.w;
+        set_vector(i, at < kWords * span.strips ? reinterpret_cast<const uint4*>(from)[at]
+                                                : uint4{0, 0, 0, 0});
       }
+    }
+  }
+  /// Loads a span, or zeros, without shared memory: pixels of three words by strips, which takes
+  /// less time where nothing is stored.
+  __device__ __forceinline__ void load_values(const DeepFrame& frame, const PixelSpan& span,
+                                              int lane) {
+    if constexpr (kWords != 3) {
+      load(frame, span, lane, nullptr);
+    } else {
+      const auto* const from = reinterpret_cast<const uint4*>(
+          frame.planes[0].from(span.row) + kBytes * (std::int64_t{span.first} + lane));
+#pragma unroll
+      for (int i = 0; i < kWords; ++i)
+        set_vector(i, lane < span.strips ? from[i] : uint4{0, 0, 0, 0});
     }
   }
   /// Returns whether the span has a lane's pixel.
   [[nodiscard]] static __device__ __forceinline__ bool has(const PixelSpan& span, int lane,
                                                            int pixel) {
-    return kWords == 1 ? lane < span.strips : kLanes * (pixel / 2) + lane < 4 * span.strips;
+    return kWords == 4 ? kLanes * (pixel / 2) + lane < 4 * span.strips : lane < span.strips;
   }
 
   /// Stores a span; the slot may be that of load().
@@ -114,11 +124,9 @@ struct PixelStrip {
                                         std::uint8_t* slot) const {
     auto* const to =
         reinterpret_cast<uint4*>(frame.planes[0].to(span.row) + kBytes * std::int64_t{span.first});
-    store_vectors<std::uint32_t>(
-        to, span, lane, slot, [&](int i) { return words[i]; },
-        [&](int i) {
-          return uint4{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]};
-        });
+    store_vectors(to, span, lane, slot, [&](int i) {
+      return uint4{words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]};
+    });
   }
   /// Rounds the codes to bytes, in the same order, and stores them.
   __device__ __forceinline__ void store_bytes(const DeepRounding& rounding, const PixelSpan& span,
@@ -129,12 +137,7 @@ struct PixelStrip {
     // rounded_level() of 8 bits: one half is added without overflow, and the upper bytes are taken.
     const auto two = [&](int i) { return __vminu2(words[i], 0xFF7FFF7F) + 0x00800080; };
     const auto four = [&](int i) { return __byte_perm(two(i), two(i + 1), 0x7531); };
-    store_vectors<std::uint16_t>(
-        to, span, lane, slot,
-        [&](int i) { return static_cast<std::uint16_t>(__byte_perm(two(i), 0, 0x4431)); },
-        [&](int i) {
-          return uint2{four(4 * i), four(4 * i + 2)};
-        });
+    store_vectors(to, span, lane, slot, [&](int i) { return uint2{four(4 * i), four(4 * i + 2)}; });
   }
 
   /// Returns word `word` of a pixel; both numbers are constants in unrolled loops.
@@ -163,30 +166,30 @@ struct PixelStrip {
   }
 
  private:
-  /// Returns the place of a lane's word in a span of three words a pixel. Accesses of a warp have a
-  /// stride of three words, so they do not collide.
-  [[nodiscard]] static __device__ __forceinline__ int place(int word, int lane) {
-    constexpr int kPair = 3;  // words
-    return kPair * (kLanes * (word / kPair) + lane) + word % kPair;
+  __device__ __forceinline__ void set_vector(int i, const uint4& vector) {
+    words[4 * i] = vector.x;
+    words[4 * i + 1] = vector.y;
+    words[4 * i + 2] = vector.z;
+    words[4 * i + 3] = vector.w;
   }
-  /// Stores a lane's vectors, vector(i), in the order of load(); or part(i) for each word, by way
-  /// of the slot.
-  template <typename Part, typename Vector, typename MakePart, typename MakeVector>
+  /// Stores a lane's vectors, vector(i), in the order of load().
+  template <typename Vector, typename MakeVector>
   __device__ __forceinline__ void store_vectors(Vector* to, const PixelSpan& span, int lane,
-                                                std::uint8_t* slot, const MakePart& part,
+                                                std::uint8_t* slot,
                                                 const MakeVector& vector) const {
+    auto* const exchanged = reinterpret_cast<Vector*>(slot);
     if constexpr (kSlotBytes != 0) {
       __syncwarp();
 #pragma unroll
-      for (int i = 0; i < 4 * kWords; ++i)
-        reinterpret_cast<Part*>(slot)[place(i, lane)] = part(i);
+      for (int i = 0; i < kWords; ++i)
+        exchanged[kWords * lane + i] = vector(i);
       __syncwarp();
     }
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
       const int at = kLanes * i + lane;
       if (at >= kWords * span.strips) continue;
-      __stcs(&to[at], kSlotBytes != 0 ? reinterpret_cast<const Vector*>(slot)[at] : vector(i));
+      __stcs(&to[at], kSlotBytes != 0 ? exchanged[at] : vector(i));
     }
   }
 };

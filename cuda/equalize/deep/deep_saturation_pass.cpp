@@ -25,7 +25,7 @@ void DeepSaturationPass::prepare() {
   }
   curve_ = uploaded(curve, "uploading the identity");
   gains_ = uploaded(gains, "uploading the identity");
-  if (has_lines(frame_)) lines_ = allocate_device<DeepLine>(levels);
+  if (frame_.sampling != Sampling::gray) lines_ = allocate_device<DeepLine>(levels);
   auto factors = allocate_device<std::uint32_t>(levels);
   fill_device(factors.get(), 0, levels * sizeof(std::uint32_t), "clearing the factors");
   factors_ = std::move(factors);

@@ -54,11 +54,7 @@ struct DeepFrame {
 /// Sets where the samples of one frame are.
 void set_planes(DeepFrame& frame, const ConstImageView& in, const ImageView& out);
 
-/// Returns true where saturation of such frames is changed by lines, if they are processed in
-/// strips.
-[[nodiscard]] bool has_lines(const DeepFrame& frame);
-/// Returns true where a frame of YCbCr can be read in strips (see deep_strips.cuh), as most of 10
-/// and 12 bits can; 16 bits need wider products than strips have.
+/// Returns true where a frame of YCbCr can be read in strips, as most can; see deep_strips.cuh.
 [[nodiscard]] bool reads_yuv_strips(const DeepFrame& frame);
 /// Returns true where strips that can be read can also be written: to the frame or, without dither,
 /// as bytes.

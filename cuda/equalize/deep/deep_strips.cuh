@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/equalize/deep/deep_cells.cuh"
 
@@ -15,6 +16,10 @@ inline constexpr int kStripColumns = 8;
 /// Number of cells in a strip.
 template <Sampling kSampling>
 inline constexpr int kStripCells = kStripColumns / cell_columns(kSampling);
+
+/// Type of the products of chroma and weights; kWide: 16 bits.
+template <bool kWide>
+using StripProduct = std::conditional_t<kWide, std::int64_t, std::int32_t>;
 
 /// Block size of kernels that walk over strips.
 inline constexpr unsigned kStripBlock = 256;
@@ -221,16 +226,23 @@ struct ByteStrip {
   }
 };
 
-/// Calls use(sampling, paired) with both as compile-time constants, for a frame that can be read in
-/// strips.
+/// Calls use(sampling, paired, wide) with all as compile-time constants, for a frame that can be
+/// read in strips. 16 bits are in the layouts of P016 and 4:4:4 alone.
 template <typename Use>
 void with_yuv_strips(const DeepFrame& frame, const Use& use) {
   using enum Sampling;
+  const auto with_width = [&](auto sampling, auto paired) {
+    with_constant<false, true>(frame.form.depth > 12,
+                               [&](auto wide) { use(sampling, paired, wide); });
+  };
   if (frame.step == 4) {
-    use(std::integral_constant<Sampling, s420>{}, std::true_type{});
+    with_width(std::integral_constant<Sampling, s420>{}, std::true_type{});
+  } else if (frame.sampling == s444) {
+    with_width(std::integral_constant<Sampling, s444>{}, std::false_type{});
   } else {
-    with_constant<s420, s422, s444>(frame.sampling,
-                                    [&](auto sampling) { use(sampling, std::false_type{}); });
+    with_constant<s420, s422>(frame.sampling, [&](auto sampling) {
+      use(sampling, std::false_type{}, std::false_type{});
+    });
   }
 }
 

@@ -164,6 +164,12 @@ TEST_F(CudaDeepChain, LargeFrames) {
     expect_same_as_cpu({}, {PixelFormat::p010_10le, 3840, 2160}, content);
     expect_same_as_cpu({}, {PixelFormat::gray16_le, 4801, 3203}, content, {1, 1});
   }
+  // One value alone, in blocks whose counters have 16 bits.
+  for (const PixelFormat format :
+       {PixelFormat::gray16_le, PixelFormat::bgr48_le, PixelFormat::rgba64_le, PixelFormat::p016_le,
+        PixelFormat::y444_16le}) {
+    expect_same_as_cpu({}, {format, 3840, 2160}, Content::constant);
+  }
 }
 
 TEST_F(CudaDeepChain, RandomSizes) {
