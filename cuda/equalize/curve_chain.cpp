@@ -5,6 +5,7 @@
 
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
+#include "src/common/state_text.h"
 #include "src/equalize/fixed_curve.h"
 
 namespace equalux::cuda {
@@ -56,6 +57,8 @@ void CurveChain::load(std::string_view state) {
     const tone::History history = control_.load(state, kept_.max_value);
     check(cudaDeviceSynchronize(), "waiting for the frames under way");
     upload(kept_.history, &history, sizeof history, "writing the history");
+  } else {
+    take_no_state(state, surround::kStateKey);
   }
   if (excluded_) excluded_->go_on(surround);
 }

@@ -102,8 +102,8 @@ class EQUALUX_EXPORT Filter {
   /// either the same memory with the same strides, where works_in_place() returns true, or do not
   /// overlap. A CUDA filter takes device memory and only enqueues on context.stream: the caller
   /// waits for the stream. A CPU filter is done when it returns. Allocates no memory. Throws
-  /// Error(usage) before configure(), and for a frame or a result of another desc; of RGB and gray,
-  /// matrix and range may differ.
+  /// Error(usage) before configure(), and for a frame or a result of another desc or without
+  /// memory, and for a result whose rows overlap; of RGB and gray, matrix and range may differ.
   virtual void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) = 0;
 
   /// Changes options for the frames to come: all of them, or none if it throws. `denoise`, `clahe`
@@ -123,7 +123,7 @@ class EQUALUX_EXPORT Filter {
   [[nodiscard]] virtual std::string save() const { return "{}"; }
   /// Restores a state of save() in a filter that is configured alike. Throws Error(usage) where it
   /// does not fit this filter, which is then unchanged.
-  virtual void load(std::string_view state) { (void)state; }
+  virtual void load(std::string_view state);
 
   /// Returns the tone curves that the filter makes, owned by it; null where it makes none of the
   /// whole frame.

@@ -26,7 +26,7 @@ std::string save_tiles(const ClaheParams& params, const tone::Control& control,
 
 void load_tiles(std::string_view state, const ClaheParams& params, tone::Control& control,
                 std::vector<tone::History>& histories, int max_value) {
-  if (params.curve.temporal_ms == 0) return;
+  if (params.curve.temporal_ms == 0) return take_no_state(state);
   try {
     const nlohmann::json all = parse_json(state);
     if (const auto& version = all.at("version"); version != kTileStateVersion) {

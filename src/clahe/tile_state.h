@@ -20,8 +20,8 @@ namespace equalux {
 [[nodiscard]] std::string save_tiles(const ClaheParams& params, const tone::Control& control,
                                      const std::vector<tone::History>& histories, int max_value);
 
-/// Restores a state of save_tiles(); does nothing without a time constant. Throws Error(usage)
-/// where the text is no such state, or of other tiles or levels.
+/// Restores a state of save_tiles(), which is {} without a time constant. Throws Error(usage) where
+/// the text is no such state, or of other tiles or levels.
 void load_tiles(std::string_view state, const ClaheParams& params, tone::Control& control,
                 std::vector<tone::History>& histories, int max_value);
 

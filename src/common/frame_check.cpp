@@ -1,5 +1,7 @@
 #include "src/common/frame_check.h"
 
+#include <cstddef>
+#include <cstdlib>
 #include <string>
 
 #include <equalux/error.h>
@@ -32,6 +34,26 @@ void check(std::string_view filter, std::string_view what, const ImageDesc& is,
                                    ", for which the filter was configured");
 }
 
+void check_memory(std::string_view filter, std::string_view what, const ConstImageView& frame) {
+  for (int p = 0; p < traits(frame.desc.format).planes; ++p) {
+    if (frame.data[static_cast<std::size_t>(p)] != nullptr) continue;
+    throw Error(ExitCode::usage, std::string(filter) + ": plane " + std::to_string(p) + " of the " +
+                                     std::string(what) + " has no memory");
+  }
+}
+
+/// Rows of a result may not overlap; those of a frame may, as nothing is written there.
+void check_rows(std::string_view filter, const ImageView& out) {
+  for (int p = 0; p < traits(out.desc.format).planes; ++p) {
+    const std::ptrdiff_t apart = std::abs(out.stride[static_cast<std::size_t>(p)]);
+    const auto bytes = static_cast<std::ptrdiff_t>(row_bytes(out.desc, p));
+    if (apart >= bytes || plane_rows(out.desc, p) == 1) continue;
+    throw Error(ExitCode::usage, std::string(filter) + ": plane " + std::to_string(p) +
+                                     " of the result has rows " + std::to_string(apart) +
+                                     " bytes apart, must be at least " + std::to_string(bytes));
+  }
+}
+
 }  // namespace
 
 void check_frames(std::string_view filter, const ConstImageView& in, const ImageDesc& in_desc,
@@ -43,6 +65,9 @@ void check_frames(std::string_view filter, const ConstImageView& in, const Image
   }
   check(filter, "frame", in.desc, in_desc);
   check(filter, "result", out.desc, out_desc);
+  check_memory(filter, "frame", in);
+  check_memory(filter, "result", out);
+  check_rows(filter, out);
 }
 
 }  // namespace equalux

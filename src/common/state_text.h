@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "src/common/json_text.h"
 #include "src/options/option_values.h"
 
 /// Numbers of a filter's saved state, which may come from anywhere. The functions throw
@@ -25,6 +26,15 @@ namespace equalux {
   throw_usage("the state cannot be read: " +
               std::string(text.substr(name_end == text.npos ? 0 : name_end + 2)) +
               "; must be of a filter with the same options");
+}
+
+/// Takes the state of a filter that has none, with or without a key that is of no use to it. Throws
+/// Error(usage) for any other.
+inline void take_no_state(std::string_view state, const std::string& unused = {}) {
+  nlohmann::json json = json_or_discarded(state);
+  if (json.is_object()) json.erase(unused);
+  if (!json.is_object() || !json.empty())
+    throw_usage("the state cannot be read: it is of another filter, must be {}");
 }
 
 /// Reads a whole number in a range; other JSON numbers would be truncated or undefined.

@@ -6,8 +6,6 @@
 namespace equalux::surround {
 namespace {
 
-constexpr const char* kKey = "surround";
-
 // Block as one number: reached, member, and the time since it has looked otherwise.
 constexpr std::uint32_t kReached = 1;
 constexpr std::uint32_t kMember = 2;
@@ -51,10 +49,10 @@ std::string with_state(std::string filter_state, const Grid& grid,
                        const std::optional<State>& state) {
   if (!state) return filter_state;
   nlohmann::json whole_state = parse_json(filter_state);
-  nlohmann::json& own = whole_state[kKey] = {{"columns", grid.columns},
-                                             {"rows", grid.rows},
-                                             {"blocks", runs_of(*state)},
-                                             {"step", state->clock.step()}};
+  nlohmann::json& own = whole_state[kStateKey] = {{"columns", grid.columns},
+                                                  {"rows", grid.rows},
+                                                  {"blocks", runs_of(*state)},
+                                                  {"step", state->clock.step()}};
   if (state->clock.last_pts_ns()) own["pts-ns"] = *state->clock.last_pts_ns();
   return json_text(whole_state);
 }
@@ -62,8 +60,8 @@ std::string with_state(std::string filter_state, const Grid& grid,
 std::optional<State> state_in(std::string_view filter_state, const Grid& grid) {
   try {
     const nlohmann::json whole_state = parse_json(filter_state);
-    if (!whole_state.contains(kKey)) return std::nullopt;
-    const nlohmann::json& own = whole_state.at(kKey);
+    if (!whole_state.contains(kStateKey)) return std::nullopt;
+    const nlohmann::json& own = whole_state.at(kStateKey);
     const std::uint32_t columns = whole(own.at("columns"));
     const std::uint32_t rows = whole(own.at("rows"));
     if (columns != static_cast<std::uint32_t>(grid.columns) ||

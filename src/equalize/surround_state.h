@@ -11,6 +11,9 @@
 /// Surround of a stream between two frames, as both backends save it within a filter's state.
 namespace equalux::surround {
 
+/// Key of it in a filter's state.
+inline constexpr const char* kStateKey = "surround";
+
 struct State {
   std::vector<Block> blocks;          ///< blocks of the grid, row by row
   std::vector<std::uint8_t> reached;  ///< 1 for each block that the last frame reached, else 0

@@ -126,6 +126,19 @@ TEST(FilterChanges, CurvesOverTimeKeepTheirHistory) {
   }
 }
 
+TEST(FilterChanges, AStateThatIsNoneOfTheFilterIsRefused) {
+  for (const FilterInfo& info : filter_list()) {
+    SCOPED_TRACE(info.name);
+    Stream stream{std::string(info.name)};
+    stream.next();
+    const std::string own = stream.filter->save();
+    for (const char* other : {"", "[]", "{", R"({"frames": 4})"})
+      EXPECT_THROW(stream.filter->load(other), Error) << other;
+    EXPECT_EQ(stream.filter->save(), own);
+    stream.filter->load(own);
+  }
+}
+
 TEST(FilterChanges, AnotherNumberOfTilesBeginsAgain) {
   Stream stream("clahe:temporal-ms=800");
   stream.next();

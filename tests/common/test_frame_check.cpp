@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include <equalux/error.h>
@@ -82,6 +83,56 @@ struct Shared {
   std::vector<std::vector<std::uint8_t>> planes;
   std::vector<std::ptrdiff_t> stride;
 };
+
+/// What submit() throws where `spoil` has changed the view of the frame or of its result.
+std::string error_of_view(const Configured& configured, const ImageDesc& desc, bool of_result,
+                          const std::function<void(ImageView&)>& spoil) {
+  Image in(desc);
+  Image out(configured.out);
+  test::fill(in.view(), test::Content::natural, 1);
+  ImageView from = in.view();
+  ImageView to = out.view();
+  spoil(of_result ? to : from);
+  FrameContext context;
+  try {
+    configured.filter->submit(from, to, context);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return {};
+}
+
+TEST(FrameCheck, EveryFilterRefusesPlanesWithoutMemoryAndResultsWhoseRowsOverlap) {
+  const ImageDesc desc{PixelFormat::bgr, 96, 80};
+  for (const FilterInfo& info : filter_list()) {
+    SCOPED_TRACE(info.name);
+    const Configured configured(std::string(info.name), desc);
+    const auto without_memory = [](ImageView& view) { view.data[0] = nullptr; };
+    EXPECT_THAT(error_of_view(configured, desc, false, without_memory),
+                EndsWith(": plane 0 of the frame has no memory"));
+    EXPECT_THAT(error_of_view(configured, desc, true, without_memory),
+                EndsWith(": plane 0 of the result has no memory"));
+    const auto bytes = static_cast<std::ptrdiff_t>(row_bytes(configured.out, 0));
+    const auto rows_apart = [](std::ptrdiff_t stride) {
+      return [stride](ImageView& view) { view.stride[0] = stride; };
+    };
+    EXPECT_THAT(error_of_view(configured, desc, true, rows_apart(1 - bytes)),
+                EndsWith(": plane 0 of the result has rows " + std::to_string(bytes - 1) +
+                         " bytes apart, must be at least " + std::to_string(bytes)));
+    EXPECT_EQ(error_of_view(configured, desc, true, rows_apart(bytes)), "");
+    EXPECT_EQ(error_of_view(configured, desc, false, rows_apart(0)), "") << "one row for all";
+  }
+}
+
+TEST(FrameCheck, EveryPlaneNeedsMemoryAndTheOnlyRowNoStride) {
+  const ImageDesc desc{PixelFormat::i420, 8, 2};
+  const Configured configured("equalize", desc);
+  EXPECT_EQ(error_of_view(configured, desc, true, [](ImageView& view) { view.data[2] = nullptr; }),
+            "equalize: plane 2 of the result has no memory");
+  // Chroma has one row, which no other can overlap.
+  EXPECT_EQ(error_of_view(configured, desc, true, [](ImageView& view) { view.stride[1] = 0; }), "");
+}
 
 TEST(FrameCheck, FiltersThatWorkInPlaceGiveTheSameThere) {
   // Some filters' results have another format than their frames.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "src/common/state_text.h"
+
 namespace equalux {
 
 void CurveChain::start_curves(int max_value) {
@@ -42,7 +44,11 @@ void CurveChain::load(std::string_view state) {
   // The surround is parsed before anything changes, so that a state is taken whole or not at all.
   const std::optional<surround::State> surround =
       excluded_ ? excluded_->surround_in(state) : std::nullopt;
-  if (control_.active()) curves_.set_history(control_.load(state, max_value_));
+  if (control_.active()) {
+    curves_.set_history(control_.load(state, max_value_));
+  } else {
+    take_no_state(state, surround::kStateKey);
+  }
   if (excluded_) excluded_->go_on(surround);
 }
 
