@@ -365,16 +365,21 @@ Output output_of(const DenoisePicture& picture) {
 /// and writes its code: bound by instructions, which work on packed pairs. The arithmetic is that
 /// of denoise::pull() in 16-bit halves that neither overflow nor borrow. A thread reads only those
 /// samples of the frame that it writes, so `in` may be `out`.
+///
+/// Blocks of the components of a tile follow each other, so that samples that take turns in memory
+/// meet in the L2 cache: written one component after the other, each would write parts of all
+/// sectors of the frame to memory.
 template <Output kOutput>
 __global__ void __launch_bounds__(kSmoothThreads)
     denoise_smooth_kernel(const __grid_constant__ DenoisePicture picture) {
   constexpr bool kPlain = kOutput != Output::any;
   __shared__ SmoothShared shared;
   wait_then_release();
-  const DenoiseComponent& component = picture.components[blockIdx.z];
+  const auto number = static_cast<int>(blockIdx.x);
+  const DenoiseComponent& component = picture.components[number];
   const KnownPlanes& known = component.next;
-  const int x0 = static_cast<int>(blockIdx.x) * kSmoothColumns;
-  const int y0 = static_cast<int>(blockIdx.y) * kSmoothRows;
+  const int x0 = static_cast<int>(blockIdx.y) * kSmoothColumns;
+  const int y0 = static_cast<int>(blockIdx.z) * kSmoothRows;
   if (x0 >= component.in.columns || y0 >= component.in.rows) return;
   const auto thread = static_cast<int>(threadIdx.x);
   if (thread < CurveOfLevels::kEntries) shared.sigma.load(component.noise->curves.sigma, thread);
@@ -425,7 +430,7 @@ __global__ void __launch_bounds__(kSmoothThreads)
         sample = passes ? now : now + denoise::times(sample - now, picture.strength);
       }
       store(picture, component.out, x + k, y + i, rounded(picture, x + k, y + i, sample));
-      if (blockIdx.z == 0 && x + k < picture.copied_out.columns) copy_other(picture, x + k, y + i);
+      if (number == 0 && x + k < picture.copied_out.columns) copy_other(picture, x + k, y + i);
     }
   };
   if (!passes && picture.spatial != 0) {
@@ -470,8 +475,8 @@ void denoise_smooth(const DenoisePicture& picture, const LaunchDevice& device,
   auto kernel = &denoise_smooth_kernel<Output::any>;
   if (output_of(picture) == Output::bytes) kernel = &denoise_smooth_kernel<Output::bytes>;
   if (output_of(picture) == Output::words) kernel = &denoise_smooth_kernel<Output::words>;
-  const dim3 grid(parts(luma.columns, kSmoothColumns), parts(luma.rows, kSmoothRows),
-                  static_cast<unsigned>(picture.count));
+  const dim3 grid(static_cast<unsigned>(picture.count), parts(luma.columns, kSmoothColumns),
+                  parts(luma.rows, kSmoothRows));
   launch_early(device, "launching the smoothing", kernel, grid, dim3(kSmoothThreads), stream,
                picture);
 }
