@@ -49,20 +49,6 @@ BlockDifference block_difference(const Planes& last, const Planes& now, const Bl
   return result;
 }
 
-BlockMask blocks_within(const std::vector<std::uint8_t>& pixels, int width, const BlockGrid& grid) {
-  BlockMask mask(grid.count(), 1);
-  for (std::size_t block = 0; block < mask.size(); ++block) {
-    for (int y = grid.top(block); y < grid.top(block) + grid.size; ++y) {
-      for (int x = grid.left(block); x < grid.left(block) + grid.size; ++x) {
-        const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                        static_cast<std::size_t>(x);
-        if (pixels[at] == 0) mask[block] = 0;
-      }
-    }
-  }
-  return mask;
-}
-
 double rms_difference(const BlockValues& a, const BlockValues& b, const BlockMask& mask) {
   double sum = 0;
   double count = 0;

@@ -53,11 +53,6 @@ struct BlockDifference {
                                                const BlockGrid& grid, std::size_t block,
                                                double light = 1);
 
-/// Returns the blocks in which every pixel of a mask is set; the mask has one byte per pixel of the
-/// frame, in rows of `width`.
-[[nodiscard]] BlockMask blocks_within(const std::vector<std::uint8_t>& pixels, int width,
-                                      const BlockGrid& grid);
-
 /// Returns the root mean square difference over the blocks of a mask; 0 for an empty mask.
 [[nodiscard]] double rms_difference(const BlockValues& a, const BlockValues& b,
                                     const BlockMask& mask);

@@ -8,6 +8,7 @@
 namespace equalux::scenes {
 namespace {
 
+using quality::BlockGrid;
 using quality::BlockMask;
 using quality::BlockValues;
 using quality::Planes;
@@ -15,6 +16,22 @@ using quality::Planes;
 constexpr int kCoarseBlock = 60;
 constexpr int kBefore = 20;            // frames
 constexpr double kMostResidual = 1.0;  // levels: rounding of three channels leaves about 0.2
+
+/// Blocks in which every pixel of a mask is set; the mask has one byte per pixel of the frame, in
+/// rows of `width`.
+BlockMask blocks_within(const std::vector<std::uint8_t>& pixels, int width, const BlockGrid& grid) {
+  BlockMask mask(grid.count(), 1);
+  for (std::size_t block = 0; block < mask.size(); ++block) {
+    for (int y = grid.top(block); y < grid.top(block) + grid.size; ++y) {
+      for (int x = grid.left(block); x < grid.left(block) + grid.size; ++x) {
+        const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                        static_cast<std::size_t>(x);
+        if (pixels[at] == 0) mask[block] = 0;
+      }
+    }
+  }
+  return mask;
+}
 
 /// Gain on each level of V that explains a result; levels in between that the frame does not have
 /// get their neighbours'.
@@ -66,10 +83,9 @@ double step_beyond_source(const SceneFigures& result, const SceneFigures& source
 SceneMeter::SceneMeter(const StabilityScene& scene)
     : scene_(scene),
       grid_(StabilityScene::kDesc.width, StabilityScene::kDesc.height),
-      still_(quality::blocks_within(scene.still_mask(), StabilityScene::kDesc.width, grid_)),
+      still_(blocks_within(scene.still_mask(), StabilityScene::kDesc.width, grid_)),
       coarse_grid_(StabilityScene::kDesc.width, StabilityScene::kDesc.height, kCoarseBlock),
-      coarse_still_(
-          quality::blocks_within(scene.still_mask(), StabilityScene::kDesc.width, coarse_grid_)),
+      coarse_still_(blocks_within(scene.still_mask(), StabilityScene::kDesc.width, coarse_grid_)),
       is_curve_(scene.kind() == SceneKind::object) {}
 
 void SceneMeter::add(int frame, const ConstImageView& original, const ConstImageView& result) {
