@@ -4,7 +4,7 @@ if(NOT EQUALUX_QUICK OR NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 
 # Options, tables and texts of the core, where a compiler's time at -O2 goes into the tables' templates.
-set(plain options/option_table.cpp common/filter.cpp common/filter_chain.cpp common/filter_recipe.cpp options/filter_spec.cpp
+set(plain options/option_table.cpp common/filter_chain.cpp common/filter_recipe.cpp options/filter_spec.cpp
   options/idle_options.cpp equalize/options.cpp equalize/params.cpp equalize/equalize_chain.cpp clahe/clahe_params.cpp
   clahe/tile_chain.cpp clahe/tile_state.cpp equalize/surround_state.cpp convolve/convolve_params.cpp
   denoise/denoise_params.cpp hessian/hessian_params.cpp filters.cpp host/host_filter.cpp

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <equalux/curve.h>
+#include <equalux/error.h>
 #include <equalux/export.h>
 #include <equalux/image.h>
 #include <equalux/params.h>
@@ -123,7 +124,10 @@ class EQUALUX_EXPORT Filter {
   [[nodiscard]] virtual std::string save() const { return "{}"; }
   /// Restores a state of save() in a filter that is configured alike. Throws Error(usage) where it
   /// does not fit this filter, which is then unchanged.
-  virtual void load(std::string_view state);
+  virtual void load(std::string_view state) {
+    if (state != "{}")
+      throw Error(ExitCode::usage, "the state cannot be read: it is of another filter, must be {}");
+  }
 
   /// Returns the tone curves that the filter makes, owned by it; null where it makes none of the
   /// whole frame.

@@ -70,44 +70,67 @@ TEST_F(CudaDeepChain, StripsAndWhatTheyLeaveOver) {
   }
 }
 
+/// Compares one frame with fractions that are rounded to 8 bits. With an offset of 0 rows are
+/// aligned, as strips need them; with another one behind a curve of luma, saturation changes before
+/// fractions are rounded.
+void expect_rounded_as_on_cpu(const ImageDesc& desc, Dither dither, int offset) {
+  SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::to_string(desc.width));
+  EqualizeParams params;
+  if (offset != 0 && traits(desc.format).model == ColorModel::yuv) {
+    params.space = Space::luma;
+    params.saturation = 1.5;
+  }
+  const auto cpu = make_cpu_filter(params, {1});
+  const auto cuda = make_cuda_filter(params);
+  const ImageDesc fine = desc_with_fractions(desc);
+  ASSERT_TRUE(cuda->takes_fractions(desc, {true, false}));
+  ASSERT_EQ(cpu->configure_with(desc, {true, false}), desc);
+  ASSERT_EQ(cuda->configure_with(desc, {true, false}), desc);
+  Image in(fine);
+  Image expected(desc);
+  const DeviceLayout layout{offset, offset, offset == 0};
+  DeviceImage device_in(fine, layout);
+  DeviceImage device_out(desc, layout);
+  test::fill(in.view(), Content::noise, 7);
+  FrameContext context;
+  context.field_order = offset == 0 ? FieldOrder::progressive : FieldOrder::top_first;
+  context.dither = dither;
+  cpu->submit(in.view(), expected.view(), context);
+  device_in.upload(in.view());
+  device_out.poison();
+  cuda->submit(device_in.view(), device_out.view(), context);
+  ASSERT_EQ(test::count_differences(expected.view(), device_out.download().view()), 0U);
+}
+
 TEST_F(CudaDeepChain, FractionsAreRoundedAsOnTheCpu) {
   for (const PixelFormat format : test::byte_formats()) {
     for (const auto& [width, height] :
          std::vector<std::pair<int, int>>{{1, 1}, {3, 2}, {7, 5}, {72, 4}, {257, 6}, {1201, 37}}) {
       for (const Dither dither : {Dither::none, Dither::ordered}) {
         for (const int offset : {0, 3}) {
-          const ImageDesc desc{format, width, height};
-          SCOPED_TRACE(std::string(to_string(format)) + " " + std::to_string(width));
-          EqualizeParams params;
-          // Behind a curve of luma saturation changes before fractions are rounded.
-          if (offset != 0 && traits(desc.format).model == ColorModel::yuv) {
-            params.space = Space::luma;
-            params.saturation = 1.5;
-          }
-          const auto cpu = make_cpu_filter(params, {1});
-          const auto cuda = make_cuda_filter(params);
-          const ImageDesc fine = desc_with_fractions(desc);
-          ASSERT_TRUE(cuda->takes_fractions(desc, {true, false}));
-          ASSERT_EQ(cpu->configure_with(desc, {true, false}), desc);
-          ASSERT_EQ(cuda->configure_with(desc, {true, false}), desc);
-          Image in(fine);
-          Image expected(desc);
-          // Strips of aligned rows, or single cells.
-          const DeviceLayout layout{offset, offset, offset == 0};
-          DeviceImage device_in(fine, layout);
-          DeviceImage device_out(desc, layout);
-          test::fill(in.view(), Content::noise, 7);
-          FrameContext context;
-          context.field_order = offset == 0 ? FieldOrder::progressive : FieldOrder::top_first;
-          context.dither = dither;
-          cpu->submit(in.view(), expected.view(), context);
-          device_in.upload(in.view());
-          device_out.poison();
-          cuda->submit(device_in.view(), device_out.view(), context);
-          ASSERT_EQ(test::count_differences(expected.view(), device_out.download().view()), 0U);
+          expect_rounded_as_on_cpu({format, width, height}, dither, offset);
+          if (HasFatalFailure()) return;
         }
       }
     }
+  }
+}
+
+/// Few enough for the sanitizers: strips and spans with what they leave over, and single cells, of
+/// all values and of coarse levels; fractions that are rounded.
+TEST_F(CudaDeepChain, AFewFramesOfEachKernel) {
+  EqualizeParams limits;
+  limits.floor = 2;
+  limits.temporal_ms = 300;
+  for (const PixelFormat format : test::deep_formats()) {
+    for (const DeviceLayout& layout : {DeviceLayout{0, 0, true}, DeviceLayout{1}}) {
+      expect_same_as_cpu({}, {format, 277, 5}, Content::natural, layout);
+      expect_same_as_cpu(limits, {format, 277, 5}, Content::natural, layout);
+    }
+  }
+  for (const PixelFormat format : test::byte_formats()) {
+    expect_rounded_as_on_cpu({format, 277, 5}, Dither::none, 0);
+    expect_rounded_as_on_cpu({format, 277, 5}, Dither::ordered, 3);
   }
 }
 
