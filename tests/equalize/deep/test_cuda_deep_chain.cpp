@@ -127,6 +127,9 @@ TEST_F(CudaDeepChain, AFewFramesOfEachKernel) {
       expect_same_as_cpu({}, {format, 277, 5}, Content::natural, layout);
       expect_same_as_cpu(limits, {format, 277, 5}, Content::natural, layout);
     }
+    // Rows of whole words, but not of whole vectors.
+    expect_same_as_cpu({}, {format, 276, 5}, Content::natural);
+    expect_same_as_cpu(limits, {format, 276, 5}, Content::natural);
   }
   for (const PixelFormat format : test::byte_formats()) {
     expect_rounded_as_on_cpu({format, 277, 5}, Dither::none, 0);
