@@ -26,6 +26,8 @@ struct alignas(16) DeepLine {
   double slope;
 };
 inline constexpr double kAboveValue = 1.0 + 1.0 / static_cast<double>(std::uint64_t{1} << 49);
+/// Distance of a 16-bit result from the nearest whole number up to which its rounding is sure.
+inline constexpr double kSureLine = 0.5 - 1.0 / 2147483648.0;
 
 /// Returns true where a DeepLine with this slope is exact. W and v must not be 0.
 EQUALUX_HD bool has_exact_slope(std::uint32_t level, std::uint32_t factor, double slope,

@@ -84,7 +84,6 @@ __device__ __forceinline__ void saturate_pixels(const DeepChange& change,
                                                 PixelStrip<kPixels>& strip) {
   constexpr int kFirst = first_colour(kPixels);
   constexpr double kToValue = 2.0 - kAboveValue;
-  constexpr double kSure = 0.5 - 1.0 / 2147483648.0;
   // Look-ups that are in flight before the first result is used, which overlaps their latency.
   constexpr int kAhead = 4;
   double2 lines[kAhead];
@@ -113,7 +112,7 @@ __device__ __forceinline__ void saturate_pixels(const DeepChange& change,
       const double less = whole_number(v - strip.code(pixel, kFirst + i));
       const double result = fma(-line.slope, less, line.value);
       const double sum = result + kSignedWhole;
-      near_half = near_half || fabs(result - (sum - kSignedWhole)) > kSure;
+      near_half = near_half || fabs(result - (sum - kSignedWhole)) > kSureLine;
       codes[i] = static_cast<std::uint32_t>(__double2loint(sum));
     }
     if (near_half && !exact) {

@@ -288,8 +288,7 @@ class ByLines {
 
   /// Returns whether a luma result may be rounded the wrong way, if its line is not exact.
   [[nodiscard]] static __device__ __forceinline__ bool is_near_half(double result) {
-    constexpr double kSure = 0.5 - 1.0 / 2147483648.0;
-    return kWide && fabs(result - ((result + kSignedWhole) - kSignedWhole)) > kSure;
+    return kWide && fabs(result - ((result + kSignedWhole) - kSignedWhole)) > kSureLine;
   }
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t chroma_of(std::int32_t u, double slopes,

@@ -71,8 +71,8 @@ TEST_F(CudaDeepChain, StripsAndWhatTheyLeaveOver) {
 }
 
 /// Compares one frame with fractions that are rounded to 8 bits. With an offset of 0 rows are
-/// aligned, as strips need them; with another one behind a curve of luma, saturation changes before
-/// fractions are rounded.
+/// aligned, as strips need them. With another offset YCbCr has a curve of luma, behind which
+/// saturation changes before fractions are rounded.
 void expect_rounded_as_on_cpu(const ImageDesc& desc, Dither dither, int offset) {
   SCOPED_TRACE(std::string(to_string(desc.format)) + " " + std::to_string(desc.width));
   EqualizeParams params;

@@ -23,9 +23,6 @@ struct Lanes {
   FloatMask f[4];
 };
 
-/// Distance from the nearest whole number above which luma and colours of 16 bits may be wrong.
-constexpr double kSureSaturated = 0.5 - 1.0 / 2147483648.0;
-
 /// Loads the pair of numbers of each entry(i) and deinterleaves it into two vectors.
 template <typename At>
 HWY_INLINE void look_up_entries(const At& entry, VF& first, VF& second) {

@@ -43,7 +43,7 @@ class SaturatedColours {
         may_reach_one_(saturation),
         codes_(0, 0),
         whole_(hn::Set(DF(), kTwo52)),
-        sure_(hn::Set(DF(), kSureSaturated)) {}
+        sure_(hn::Set(DF(), kSureLine)) {}
 
  protected:
   /// Rounds a vector of results. With kMasked only lanes in `asked` may be wrong.

@@ -260,7 +260,7 @@ class LineSaturator {
         codes_(form),
         numbers_(0, 0),
         base_(hn::Set(DF(), kTwo52)),
-        sure_(hn::Set(DF(), kSureSaturated)),
+        sure_(hn::Set(DF(), kSureLine)),
         chroma_(form, saturation.most),
         offset_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_offset))),
         most_value_(hn::Set(D16(), static_cast<std::uint16_t>(form.weights.luma_max))),
