@@ -36,3 +36,9 @@ grep -q "$folder/cross/host/manual/equalux.bash" "$folder/cross/cmake_install.cm
 mkdir "$folder/made"
 output=$(configure given -DEQUALUX_MANUAL="$folder/made") || fail "$output"
 grep -q "$folder/made/equalux.bash" "$folder/given/cmake_install.cmake" || fail "EQUALUX_MANUAL is not installed"
+
+cd "$folder"
+output=$(configure relative -DEQUALUX_MANUAL=made) || fail "$output"
+grep -q "$folder/made/equalux.bash" "$folder/relative/cmake_install.cmake" || fail "it is not relative to this folder"
+! output=$(configure relative -DEQUALUX_MANUAL=making) || fail "a folder that is not there is taken"
+grep -q "there is no folder $folder/making" <<<"$output" || fail "$output"
