@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "pipelines/files/descriptor_io.h"
+#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
 
 namespace equalux {
@@ -24,10 +25,6 @@ namespace {
 
 constexpr std::size_t kMostCallers = 8;
 constexpr int kAnswerMs = 1000;  // then a caller that reads no answers is let go
-
-std::string reason() {
-  return std::generic_category().message(errno);
-}
 
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
@@ -53,12 +50,23 @@ void clear_the_way(const std::string& path, const sockaddr_un& address) {
     throw Error(ExitCode::usage,
                 "--control " + path + " exists and is no socket, must be a new path");
   }
-  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (connect_or_bind(false, socket.get(), address) == 0) {
+  // A call that waits would not return from a program that takes no callers.
+  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int error = connect_or_bind(false, socket.get(), address) == 0 ? 0 : errno;
+  // EAGAIN: it has all the callers that it takes. EPROTOTYPE: it listens for datagrams.
+  if (error == 0 || error == EAGAIN || error == EPROTOTYPE) {
     throw Error(ExitCode::cannot_create,
                 "--control " + path + ": another program listens there, must be another path");
   }
-  ::unlink(path.c_str());
+  if (error != ECONNREFUSED) {
+    throw Error(ExitCode::cannot_create, "--control " + path +
+                                             ": whether a program listens there cannot be told: " +
+                                             system_error_text(error) + ", must be another path");
+  }
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return;
+  throw Error(ExitCode::cannot_create, "--control " + path +
+                                           ": the socket that is left there cannot be removed: " +
+                                           system_error_text(errno) + ", must be another path");
 }
 
 class Listener final : public ControlSocket {
@@ -74,19 +82,20 @@ class Listener final : public ControlSocket {
     // meanwhile.
     const bool bound =
         fd >= 0 && ::fchmod(fd, S_IRUSR | S_IWUSR) == 0 && connect_or_bind(true, fd, address) == 0;
+    if (bound) (void)::lstat(path_.c_str(), &file_);
     if (!bound || ::listen(fd, kMostCallers) != 0 || end_.descriptor() < 0) {
-      give_up(reason(), bound);
+      give_up(system_error_text(errno));
     }
     try {
       thread_ = std::thread([this] { serve(); });
     } catch (const std::system_error& error) {
-      give_up(error.code().message(), bound);
+      give_up(error.code().message());
     }
   }
   ~Listener() override {
     end_.set();
     thread_.join();
-    ::unlink(path_.c_str());
+    remove_file();
   }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -97,8 +106,15 @@ class Listener final : public ControlSocket {
     std::string unread{};  // an incomplete line
   };
 
-  [[noreturn]] void give_up(const std::string& why, bool bound) const {
-    if (bound) ::unlink(path_.c_str());
+  /// Removes the socket's file, but not what has taken its place.
+  void remove_file() const {
+    struct stat there {};
+    if (::lstat(path_.c_str(), &there) != 0) return;
+    if (there.st_dev == file_.st_dev && there.st_ino == file_.st_ino) ::unlink(path_.c_str());
+  }
+
+  [[noreturn]] void give_up(const std::string& why) const {
+    remove_file();
     throw Error(ExitCode::cannot_create, "--control " + path_ + " cannot be made: " + why);
   }
 
@@ -179,6 +195,7 @@ class Listener final : public ControlSocket {
   std::string path_;
   ControlApi& api_;
   Descriptor socket_;
+  struct stat file_ {};  ///< of the path, once it is ours
   Wakeup end_;
   std::vector<Caller> callers_;
   std::thread thread_;

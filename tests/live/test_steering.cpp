@@ -20,6 +20,7 @@
 #include "pipelines/live/steering.h"
 #include "src/common/json_text.h"
 #include "tests/core/engine_fixture.h"
+#include "tests/support/as_nobody.h"
 #include "tests/support/temp_folder.h"
 
 namespace {
@@ -597,6 +598,65 @@ TEST_F(SteeringTest, WhateverAPresetThrowsIsAnAnswer) {
   EXPECT_THAT(caller.hear(), HasSubstr("the disk is gone"));
   EXPECT_THAT(caller.hear(), HasSubstr("\"error\":"));
   EXPECT_EQ(parse_json(caller.hear())["state"]["strength"], 0.5);
+}
+
+/// A socket of another program, bound to a path.
+class OtherSocket {
+ public:
+  OtherSocket(int type, const std::string& path) : fd_(::socket(AF_UNIX, type, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    bound = ::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  }
+  ~OtherSocket() { ::close(fd_); }
+  OtherSocket(const OtherSocket&) = delete;
+  OtherSocket& operator=(const OtherSocket&) = delete;
+
+  void listen(int most) const { ASSERT_EQ(::listen(fd_, most), 0); }
+  bool bound = false;
+
+ private:
+  int fd_;
+};
+
+TEST_F(SteeringTest, SocketsOfOtherProgramsStay) {
+  const Watchdog watchdog(std::chrono::seconds(20));
+  const TempFolder folder;
+  const auto refusal = [&](const std::string& path) {
+    const auto [code, text] = error_of([&] { (void)open_control_socket(path, api_); });
+    EXPECT_EQ(code, ExitCode::cannot_create) << text;
+    EXPECT_TRUE(std::filesystem::exists(path)) << path;
+    return text;
+  };
+  const OtherSocket datagrams(SOCK_DGRAM, folder / "datagrams");
+  ASSERT_TRUE(datagrams.bound);
+  EXPECT_THAT(refusal(folder / "datagrams"), HasSubstr("another program listens there"));
+
+  const OtherSocket busy(SOCK_STREAM, folder / "busy");
+  ASSERT_TRUE(busy.bound);
+  busy.listen(0);
+  const Caller waiting(folder / "busy");
+  ASSERT_TRUE(waiting.connected);
+  EXPECT_THAT(refusal(folder / "busy"), HasSubstr("another program listens there"));
+
+  // Another user's, in a folder where everybody may remove files.
+  const OtherSocket closed(SOCK_STREAM, folder / "closed");
+  ASSERT_TRUE(closed.bound);
+  closed.listen(1);
+  ASSERT_EQ(::chmod((folder / "closed").c_str(), 0), 0);
+  ASSERT_EQ(::chmod((folder / "").c_str(), 0777), 0);
+  const AsNobody nobody;
+  EXPECT_THAT(refusal(folder / "closed"), HasSubstr("Permission denied"));
+}
+
+TEST_F(SteeringTest, TheEndLeavesTheSocketThatTookThePath) {
+  const TempFolder folder;
+  auto first = open_control_socket(folder / "control", api_);
+  std::filesystem::remove(folder / "control");
+  const auto second = open_control_socket(folder / "control", api_);
+  first.reset();
+  EXPECT_TRUE(Caller(folder / "control").connected);
 }
 
 TEST_F(SteeringTest, TheSocketsPathIsChecked) {
