@@ -28,6 +28,7 @@
 #include "pipelines/control/page_requests.h"
 #include "pipelines/control/serve_address.h"
 #include "pipelines/files/descriptor_io.h"
+#include "pipelines/files/partial_file.h"
 #include "pipelines/opencv/display/live_picture.h"
 #include "src/common/log.h"
 
@@ -284,10 +285,10 @@ class Server final : public PageServer {
         &Server::on_address, this, MHD_OPTION_END);
     if (daemon_ == nullptr) {
       const int reason = why_not_listening(address, errno);
-      throw Error(ExitCode::cannot_create,
-                  "--serve " + text + " cannot listen: " + std::generic_category().message(reason) +
-                      ", must be an address of this machine and a port "
-                      "that is free");
+      throw Error(ExitCode::cannot_create, "--serve " + text +
+                                               " cannot listen: " + system_error_text(reason) +
+                                               ", must be an address of this machine and a port "
+                                               "that is free");
     }
     const MHD_DaemonInfo* info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
     url_ = "http://" + address.host + ":" + std::to_string(info == nullptr ? 0 : info->port) + "/";

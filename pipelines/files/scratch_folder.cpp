@@ -2,10 +2,11 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 
 #include <equalux/error.h>
+
+#include "pipelines/files/partial_file.h"
 
 namespace fs = std::filesystem;
 
@@ -17,7 +18,7 @@ ScratchFolder::ScratchFolder(const std::string& purpose) {
       (fs::temp_directory_path(ignored) / ("equalux-" + purpose + "-XXXXXX")).string();
   if (::mkdtemp(pattern.data()) == nullptr) {
     throw Error(ExitCode::cannot_create, "temporary folder " + pattern + " cannot be made (" +
-                                             std::strerror(errno) +
+                                             system_error_text(errno) +
                                              "), $TMPDIR must be a writable folder");
   }
   path_ = pattern;

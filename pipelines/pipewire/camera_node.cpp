@@ -4,13 +4,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <system_error>
 #include <utility>
 
 #include <equalux/error.h>
 #include <spa/buffer/meta.h>
 #include <spa/param/param.h>
 
+#include "pipelines/files/partial_file.h"
 #include "pipelines/picture/convert_picture.h"
 #include "src/common/log.h"
 
@@ -53,7 +53,7 @@ CameraNode::CameraNode(const Loop& loop, const Connection& connection, const std
   stream_ = pw_stream_new(connection.core(), name.c_str(), node_properties(name));
   if (stream_ == nullptr) {
     throw Error(ExitCode::unavailable,
-                name + ": PipeWire makes no camera: " + std::generic_category().message(errno) +
+                name + ": PipeWire makes no camera: " + system_error_text(errno) +
                     "; equalux doctor says what is missing");
   }
   events_.version = PW_VERSION_STREAM_EVENTS;
@@ -76,7 +76,7 @@ CameraNode::CameraNode(const Loop& loop, const Connection& connection, const std
       stream_, PW_DIRECTION_OUTPUT, PW_ID_ANY,
       static_cast<pw_stream_flags>(PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS),
       formats.data(), static_cast<std::uint32_t>(formats.size()));
-  if (result < 0) failure_ = std::generic_category().message(-result);
+  if (result < 0) failure_ = system_error_text(-result);
   registry_.emplace(
       connection, [this](const Object& object) { on_object(object); },
       [this](std::uint32_t id) {

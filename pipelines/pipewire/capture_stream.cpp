@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <system_error>
 #include <utility>
 
 #include <equalux/error.h>
@@ -15,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
 #include "src/common/size_text.h"
 
@@ -89,7 +89,7 @@ CaptureStream::CaptureStream(const Connection& connection, const std::string& na
   stream_ = pw_stream_new(connection.core(), "equalux", reader_properties(camera));
   if (stream_ == nullptr) {
     throw Error(ExitCode::unavailable,
-                name + ": PipeWire makes no stream: " + std::generic_category().message(errno) +
+                name + ": PipeWire makes no stream: " + system_error_text(errno) +
                     "; equalux doctor says what is missing");
   }
   events_.version = PW_VERSION_STREAM_EVENTS;
@@ -120,7 +120,7 @@ CaptureStream::CaptureStream(const Connection& connection, const std::string& na
       static_cast<pw_stream_flags>(PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS |
                                    PW_STREAM_FLAG_DONT_RECONNECT),
       formats.data(), static_cast<std::uint32_t>(formats.size()));
-  if (result < 0) failure_ = std::generic_category().message(-result);
+  if (result < 0) failure_ = system_error_text(-result);
 }
 
 CaptureStream::~CaptureStream() {
@@ -178,7 +178,7 @@ void CaptureStream::add_buffer(pw_buffer* buffer) {
     mapping.start = ::mmap(nullptr, mapping.bytes, PROT_READ, MAP_SHARED, static_cast<int>(data.fd),
                            static_cast<off_t>(data.mapoffset - mapping.into));
     if (mapping.start == MAP_FAILED) {
-      trouble_ = "gives memory that cannot be read: " + std::generic_category().message(errno);
+      trouble_ = "gives memory that cannot be read: " + system_error_text(errno);
       continue;
     }
     mappings_[&data] = mapping;

@@ -6,12 +6,12 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include <equalux/error.h>
 
+#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
 
 namespace equalux::pipewire {
@@ -76,10 +76,6 @@ void start_up() {
   static_cast<void>(started);
 }
 
-std::string reason_of(int error) {
-  return std::generic_category().message(error);
-}
-
 /// Waits until the thread of a context's data loop has entered it, as long as a second. Requests to
 /// a loop that no thread has entered yet are carried out by the caller (libpipewire 0.3.65): one
 /// that stops the loop may then come between the thread's look at whether to go on and its sleep,
@@ -106,7 +102,7 @@ Loop::Loop(const std::string& name) {
   loop_ = pw_thread_loop_new("equalux", nullptr);
   if (loop_ != nullptr) context_ = pw_context_new(pw_thread_loop_get_loop(loop_), nullptr, 0);
   if (context_ != nullptr && pw_thread_loop_start(loop_) == 0) return;
-  const std::string reason = reason_of(errno);
+  const std::string reason = system_error_text(errno);
   if (context_ != nullptr) pw_context_destroy(context_);
   if (loop_ != nullptr) pw_thread_loop_destroy(loop_);
   throw Error(ExitCode::unavailable,
@@ -136,7 +132,7 @@ Connection::Connection(const Loop& loop, const std::string& name, std::function<
   core_ = pw_context_connect(loop.context(), nullptr, 0);
   if (core_ == nullptr) {
     throw Error(ExitCode::unavailable,
-                name + ": no PipeWire answers (" + reason_of(errno) +
+                name + ": no PipeWire answers (" + system_error_text(errno) +
                     "), must run for this user; equalux doctor says what is missing");
   }
   events_.version = PW_VERSION_CORE_EVENTS;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <system_error>
 
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
+#include "pipelines/files/partial_file.h"
 #include "src/options/nearest_name.h"
 #include "src/options/option_values.h"
 
@@ -148,7 +148,7 @@ void set_control(const V4l2Access& node, const std::string& camera, const std::s
   throw Error(ExitCode::unavailable,
               camera + ": control " + name + " cannot be set: " +
                   (found->inactive ? std::string("another control overrules it; set that one first")
-                                   : std::generic_category().message(error)));
+                                   : system_error_text(error)));
 }
 
 std::string describe(const CameraControl& control) {

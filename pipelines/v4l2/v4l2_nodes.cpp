@@ -5,21 +5,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <system_error>
 
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
+#include "pipelines/files/partial_file.h"
 #include "pipelines/v4l2/v4l2_controls.h"
 
 namespace equalux {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
 
 /// Returns true for a node that captures: one physical camera has several nodes, and device_caps
 /// describes this one.
@@ -85,7 +81,7 @@ std::string name_of(int number) {
   if (error == EBUSY)
     throw Error(ExitCode::unavailable,
                 name + " is in use by another program; close that one first");
-  throw Error(ExitCode::unavailable, name + " cannot be opened: " + reason(error));
+  throw Error(ExitCode::unavailable, name + " cannot be opened: " + system_error_text(error));
 }
 
 }  // namespace
@@ -125,7 +121,7 @@ std::vector<CameraInfo> list_cameras(const std::string& device_folder,
     std::getline(name, camera.name);
     const V4l2Node node(camera.node);
     if (node.error() != 0)
-      camera.trouble = reason(node.error());
+      camera.trouble = system_error_text(node.error());
     else
       camera.captures = can_capture(node);
     cameras.push_back(std::move(camera));

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -15,6 +14,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "pipelines/files/partial_file.h"
 #include "src/cli/parse.h"
 #include "src/cli/signals.h"
 #include "src/common/log.h"
@@ -95,7 +95,7 @@ void become_program(const std::string& name, std::vector<std::string> arguments)
   ::execv((self.parent_path() / name).c_str(), argv.data());
   if (errno == ENOENT) ::execvp(name.c_str(), argv.data());
   throw Error(ExitCode::unavailable,
-              "the program " + name + " cannot be started: " + std::strerror(errno) +
+              "the program " + name + " cannot be started: " + system_error_text(errno) +
                   "; must lie beside equalux or in PATH (Debian: package " + name + ")");
 }
 

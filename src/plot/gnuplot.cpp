@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -66,7 +65,7 @@ void draw_with_gnuplot(const std::string& path, const GnuplotScript& script) {
   const std::string partial = partial_path(path);
   if (!std::ofstream(partial, std::ios::binary)) {
     throw Error(ExitCode::cannot_create, "plot " + path + " cannot be created (" +
-                                             std::strerror(errno) +
+                                             system_error_text(errno) +
                                              "), its folder must exist and be writable");
   }
   std::error_code failed;

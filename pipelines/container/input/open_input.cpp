@@ -1,7 +1,6 @@
 #include "pipelines/container/input/open_input.h"
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <new>
@@ -13,6 +12,7 @@
 #include "pipelines/container/colour.h"
 #include "pipelines/container/input/declared_size.h"
 #include "pipelines/files/file_names.h"
+#include "pipelines/files/partial_file.h"
 
 namespace equalux {
 namespace {
@@ -81,7 +81,7 @@ void check_readable(const std::string& path) {
   }
   if (::access(path.c_str(), R_OK) != 0) {
     throw Error(ExitCode::no_input,
-                path + ": cannot be opened for reading: " + std::strerror(errno));
+                path + ": cannot be opened for reading: " + system_error_text(errno));
   }
   if (fs::file_size(path, failure) == 0) {
     throw Error(ExitCode::bad_input, path + ": is empty, must be a video file");

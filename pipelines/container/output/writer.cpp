@@ -55,7 +55,7 @@ void check_folder(const std::string& path) {
   }
   if (::access(folder.c_str(), W_OK) != 0) {
     throw Error(ExitCode::cannot_create,
-                path + ": its folder cannot be written to: " + std::strerror(errno));
+                path + ": its folder cannot be written to: " + system_error_text(errno));
   }
   if (fs::is_directory(path, failure)) {
     throw Error(ExitCode::cannot_create, path + ": is a folder; give the name of a file");

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
 
 namespace equalux::cli {
@@ -146,7 +147,7 @@ void WorkerPool::start(Worker& worker) {
 
 /// Lets a place wait that the machine has no process for. It is done without while others work.
 void WorkerPool::cannot_start(Worker& worker, int error_number) {
-  refusal_ = std::string("a worker process cannot be started: ") + std::strerror(error_number);
+  refusal_ = "a worker process cannot be started: " + system_error_text(error_number);
   refusal_code_ = ExitCode::unavailable;
   const bool others_work = std::any_of(workers_.begin(), workers_.end(),
                                        [](const auto& other) { return other->pid >= 0; });

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "pipelines/files/partial_file.h"
 #include "src/cli/commands.h"
 #include "src/cli/settings.h"
 #include "src/common/formatting.h"
@@ -30,8 +30,7 @@ std::string made_token() {
   std::array<unsigned char, 16> bytes{};
   if (::getentropy(bytes.data(), bytes.size()) != 0) {
     throw Error(ExitCode::unavailable,
-                "no --serve-token can be made: " + std::generic_category().message(errno) +
-                    ", must be given");
+                "no --serve-token can be made: " + system_error_text(errno) + ", must be given");
   }
   std::string token;
   for (const unsigned char byte : bytes)
