@@ -41,7 +41,17 @@ fs::path final_name(const fs::path& file) {
   return name;
 }
 
+fs::path folder_of(const fs::path& file) {
+  std::error_code ignored;
+  return fs::weakly_canonical(fs::absolute(file, ignored).parent_path(), ignored);
+}
+
 }  // namespace
+
+bool is_part_of_recording(const std::string& path, const std::string& file) {
+  const NumberedName names = pattern_of(fs::path(path).filename().string());
+  return names.number_of(fs::path(file).filename().string()) && folder_of(path) == folder_of(file);
+}
 
 RecordNames::RecordNames(const std::string& path) : name_(pattern_of(path)) {
   const fs::path folder = name_.folder();

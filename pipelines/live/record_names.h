@@ -27,4 +27,7 @@ class RecordNames {
   std::uint64_t number_ = 1;
 };
 
+/// Returns true for a file that a recording may be written to, whatever its number.
+[[nodiscard]] bool is_part_of_recording(const std::string& path, const std::string& file);
+
 }  // namespace equalux

@@ -7,6 +7,7 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/live/record_names.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
 #include "src/options/option_values.h"
@@ -55,6 +56,14 @@ void read_split(const std::string& text, RecordingOptions& options) {
     }
     if (!known) refuse_split(text);
   }
+}
+
+/// Returns where unfiltered frames are recorded: rec.mkv -> rec-original.mkv.
+std::string path_of_originals(const std::string& recording) {
+  std::filesystem::path path(recording);
+  const std::string extension = path.extension().string();
+  path.replace_extension();
+  return path.string() + "-original" + extension;
 }
 
 }  // namespace
@@ -106,6 +115,16 @@ void check_recording(const RecordingOptions& options, const OutputOptions& out) 
   check_output(options.path, out);
 }
 
+void refuse_output_among_recordings(const RecordingOptions& options, const std::string& output) {
+  if (options.path.empty()) return;
+  const bool taken =
+      is_part_of_recording(options.path, output) ||
+      (options.original && is_part_of_recording(path_of_originals(options.path), output));
+  if (!taken) return;
+  throw_usage("output " + output + " has the name of a file of --record " + options.path +
+              ", must have another name");
+}
+
 std::unique_ptr<Recorder> make_recorder(const RecordingOptions& options, const OutputOptions& out,
                                         RecordSwitch& wanted) {
   if (options.path.empty()) return nullptr;
@@ -124,11 +143,8 @@ std::unique_ptr<Recorder> make_recorder(const RecordingOptions& options, const O
 std::unique_ptr<Recorder> make_original_recorder(const RecordingOptions& options,
                                                  const OutputOptions& out, RecordSwitch& wanted) {
   if (!options.original) return nullptr;
-  std::filesystem::path path(options.path);
-  const std::string extension = path.extension().string();
-  path.replace_extension();
   RecordingOptions original = options;
-  original.path = path.string() + "-original" + extension;
+  original.path = path_of_originals(options.path);
   return make_recorder(original, out, wanted);
 }
 

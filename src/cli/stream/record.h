@@ -25,6 +25,9 @@ struct RecordingOptions {
 /// Checks everything that the options alone tell. Throws Error(usage).
 void check_recording(const RecordingOptions& options, const OutputOptions& out);
 
+/// Throws Error(usage) for an output file that a recording would take as one of its own.
+void refuse_output_among_recordings(const RecordingOptions& options, const std::string& output);
+
 /// Makes the recorder; null where nothing is recorded. `out` chooses the encoder. Sets `wanted`,
 /// which must outlive the recorder.
 [[nodiscard]] std::unique_ptr<Recorder> make_recorder(const RecordingOptions& options,

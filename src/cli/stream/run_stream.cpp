@@ -142,6 +142,7 @@ void check_stream(const StreamOptions& options) {
   }
   refuse_shared_outputs(named_outputs(options.common, is_file(out) ? options.output : ""));
   check_recording(options.record, options.out);
+  if (is_file(out)) refuse_output_among_recordings(options.record, options.output);
   check_filters(options.common);
   refuse_outputs_over_files_of_options(options, out);
 }

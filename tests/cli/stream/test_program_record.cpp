@@ -324,5 +324,17 @@ TEST_F(RecordTest, WhatIsWrongIsSaidBeforeAnyFrame) {
   }
 }
 
+TEST_F(RecordTest, AnOutputIsNoFileOfTheRecording) {
+  for (const std::string output : {"rec-00001.mkv", "./rec-00001.mkv", "rec-original-00002.mkv"}) {
+    const ProgramResult result = run({"run", "test:64x48@25", "-o", output, "--frames", "2",
+                                      "--record", "rec.mkv", "--record-original"});
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_EQ(result.err, "equalux: output " + output +
+                              " has the name of a file of --record rec.mkv, must have another "
+                              "name\n");
+  }
+  EXPECT_THAT(folder_.names(), ElementsAre());
+}
+
 }  // namespace
 }  // namespace equalux::test
