@@ -107,7 +107,6 @@ def effects_are_built(context, command):
 
 
 NOT_RUN = [
-    Rule(r"^git clone", "is for who has no clone yet"),
     Rule(r"^sudo |^apt-get ", "installs"),
     Rule(r"^scripts/|^bench/(\S+\.(sh|py)|compare\b)", "installs, builds, tests or measures",
          names_of_scripts),
