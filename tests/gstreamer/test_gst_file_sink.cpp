@@ -605,14 +605,31 @@ TEST_F(FileSinkTest, AStreamWithoutALengthIsPicturesAlone) {
   EXPECT_EQ(source->open(test::accepts_all).container_path, "");
 }
 
+/// Returns "0.000-0.400 " for each chapter.
+std::string chapters_of(const std::string& path) {
+  std::string list;
+  const auto found = test::ffprobe("-show_chapters", path);
+  for (const auto& chapter : found["chapters"]) {
+    const auto time = [&](const char* key) {
+      return chapter[key].template get<std::string>().substr(0, 5);
+    };
+    list += time("start_time") + "-" + time("end_time") + " ";
+  }
+  return list;
+}
+
 TEST_F(FileSinkTest, APartHasItsOwnSoundTextsAndChapters) {
   const std::string input = folder_ / "in.mkv";
   std::ofstream(folder_ / "in.srt") << "1\n00:00:00,100 --> 00:00:00,300\nbefore\n\n"
                                        "2\n00:00:00,500 --> 00:00:01,000\nacross\n\n"
                                        "3\n00:00:01,800 --> 00:00:01,900\nbehind\n";
+  std::ofstream(folder_ / "in.txt") << ";FFMETADATA1\n"
+                                       "[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=800\n"
+                                       "[CHAPTER]\nTIMEBASE=1/1000\nSTART=800\nEND=1200\n"
+                                       "[CHAPTER]\nTIMEBASE=1/1000\nSTART=1200\nEND=2000\n";
   test::ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=2 -f lavfi -i sine=d=2 -i '" +
-               folder_ / "in.srt" +
-               "' -map 0 -map 1 -map 2 -c:v ffv1 -g 1 -pix_fmt yuv420p "
+               folder_ / "in.srt" + "' -i '" + folder_ / "in.txt" +
+               "' -map 0 -map 1 -map 2 -map_chapters 3 -c:v ffv1 -g 1 -pix_fmt yuv420p "
                "-c:a pcm_s16le '" +
                input + "'");
   // 0.80 is a frame's own time, 1.41 lies between two.
@@ -653,6 +670,14 @@ TEST_F(FileSinkTest, APartHasItsOwnSoundTextsAndChapters) {
   ASSERT_EQ(texts.size(), 1U);
   EXPECT_NEAR(time(texts[0]), 0, 0.001);
   EXPECT_NEAR(std::stod(texts[0]["duration_time"].get<std::string>()), 0.2, 0.0021);
+  EXPECT_EQ(chapters_of(settings.path), "0.000-0.400 0.400-0.610 ");
+
+  const auto rest = make_part_source(make_file_source(input), {790'000'000, std::nullopt});
+  settings.path = folder_ / "rest.mkv";
+  const auto rest_sink = make_file_sink(settings);
+  EXPECT_EQ(test::copy_frames(*rest, *rest_sink), 30U);
+  rest_sink->finish(Ending::complete);
+  EXPECT_EQ(chapters_of(settings.path), "0.000-0.400 0.400-1.200 ");
 }
 
 }  // namespace
