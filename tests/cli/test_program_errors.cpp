@@ -200,6 +200,11 @@ INSTANTIATE_TEST_SUITE_P(
                       BadCall{{"--quiet", "run", "in.y4m"}, 2, "before the command"},
                       BadCall{{"run"}, 2, "INPUT is missing"},
                       BadCall{{"run", "in.y4m"}, 2, "output is missing"},
+                      // What is not there is said first.
+                      BadCall{{"missing.mp4"}, 66, "input 'missing.mp4' does not exist"},
+                      BadCall{{"run", "missing.y4m"}, 66, "'missing.y4m' does not exist"},
+                      BadCall{{"run", "missing-%02d.png"}, 66, "missing-%02d.png"},
+                      BadCall{{"run", "missing.y4m", "-o", "in.y4m"}, 66, "'missing.y4m'"},
                       BadCall{{"image", "in.ppm"}, 2, "OUT is missing"},
                       BadCall{{"batch"}, 2, "INPUT is missing"},
                       BadCall{{"batch", "in.y4m"}, 2, "--out is missing"},

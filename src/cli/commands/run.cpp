@@ -6,9 +6,11 @@
 
 #include <equalux/error.h>
 
+#include "pipelines/files/image_names.h"
 #include "pipelines/files/still.h"
 #include "pipelines/live/stream_address.h"
 #include "src/cli/commands.h"
+#include "src/cli/paths.h"
 #include "src/cli/signals.h"
 #include "src/cli/stream/run_stream.h"
 #include "src/cli/values.h"
@@ -111,6 +113,13 @@ void refuse_folder_of_videos(const std::string& input) {
               ", must be one of them; equalux batch " + input + " --out DIR does all");
 }
 
+/// Refuses an input that is not there before anything is said of the output.
+void require_stream_input(const std::string& input) {
+  const InputKind kind = input_kind(input);
+  if (kind == InputKind::media_file || kind == InputKind::y4m) require_input(input);
+  if (kind == InputKind::sequence) (void)list_images(input);
+}
+
 ExitCode run_command(RunSettings& settings) {
   StreamOptions& stream = settings.stream;
   if (settings.list_encoders) {
@@ -124,6 +133,8 @@ ExitCode run_command(RunSettings& settings) {
   }
   if (stream.output.empty()) {
     if (!is_live(input_kind(stream.input))) {
+      refuse_folder_of_videos(stream.input);
+      require_stream_input(stream.input);
       throw_usage("output is missing, must be -o FILE, window, null, gst:... or -");
     }
     stream.output = "window";
@@ -140,7 +151,10 @@ ExitCode run_command(RunSettings& settings) {
   const OutputKind out = output_kind(stream.output);
   const bool names_files =
       out == OutputKind::media_file || out == OutputKind::y4m || out == OutputKind::sequence;
-  if (names_files) require_free_output(stream.output, settings.overwrite, stream.frames);
+  if (names_files) {
+    require_stream_input(stream.input);
+    require_free_output(stream.output, settings.overwrite, stream.frames);
+  }
   stream.in.threads = stream.common.threads;
   stream.steerable = true;
   stream.may_encode_on_gpu = true;
