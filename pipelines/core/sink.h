@@ -89,7 +89,13 @@ class Sink {
   [[nodiscard]] virtual std::string name() const { return {}; }
 };
 
-/// Makes the sink `null`, which drops every frame, to time everything before the sink.
-[[nodiscard]] std::unique_ptr<Sink> make_null_sink();
+/// Speed at which frames that are not live are dropped.
+enum class NullPace : std::uint8_t {
+  none,      ///< as fast as they come, to time everything before the sink
+  of_times,  ///< at the pace of their times, for those who watch a run or steer it
+};
+
+/// Makes the sink `null`, which drops every frame.
+[[nodiscard]] std::unique_ptr<Sink> make_null_sink(NullPace pace = NullPace::none);
 
 }  // namespace equalux

@@ -642,6 +642,21 @@ TEST_F(RunCommand, IsSteeredThroughItsSocket) {
   EXPECT_THAT(folder_.names(), Not(Contains("control")));
 }
 
+TEST_F(RunCommand, NothingButFramesThatAreWatchedGoesAtTheirPace) {
+  const auto seconds = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "test:64x48@25", "--frames", "100", "-o", "null"});
+    const auto start = std::chrono::steady_clock::now();
+    const ProgramResult result = run(more);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  EXPECT_GT(seconds({"--control", "control"}), 3.9);
+#ifdef EQUALUX_HAVE_HTTP
+  EXPECT_GT(seconds({"--serve", "0", "--quiet"}), 3.9);
+#endif
+  EXPECT_LT(seconds({}), 3.9);
+}
+
 TEST_F(RunCommand, TheStartLineNamesThePreset) {
   const auto line = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"run", "in.y4m", "-o", "null"});

@@ -329,7 +329,7 @@ std::unique_ptr<Sink> make_plain_sink(const std::string& output, const OutputOpt
     case OutputKind::y4m:
       return make_y4m_sink(output, options.resume);
     case OutputKind::null:
-      return make_null_sink();
+      return make_null_sink(options.null_pace);
     case OutputKind::sequence:
       return make_image_sink(output);
     case OutputKind::window:

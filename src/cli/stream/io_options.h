@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipelines/core/part_source.h"
+#include "pipelines/core/sink.h"
 #include "pipelines/core/source.h"
 #include "pipelines/gstreamer/encode/file_sink.h"
 #include "pipelines/live/steering.h"
@@ -35,6 +36,7 @@ struct InputOptions {
 struct OutputOptions : FileSinkOptions {
   bool mute = false;             ///< for streams, see StreamSinkOptions
   Steering* steering = nullptr;  ///< for keys of a window; null = none
+  NullPace null_pace = NullPace::none;
 };
 
 /// Makes --encoder, --quality, --lossless, --drop-streams.

@@ -220,6 +220,7 @@ std::unique_ptr<Sink> StreamRun::open_sink() {
     live_.emplace(options_.live, options_.common, backend, recorder_ ? &recording_ : nullptr);
     if (recorder_) live_->watch(*recorder_, originals_.get());
     out_.steering = &live_->steering();
+    if (options_.live.watched()) out_.null_pace = NullPace::of_times;
   }
   return make_sink(options_.output, out_);
 }
