@@ -37,9 +37,11 @@ bool is_special(const std::string& path) {
 }
 
 Error cannot_create(const std::string& path, int error_number) {
-  return {ExitCode::cannot_create, path +
-                                       ": cannot be created: " + system_error_text(error_number) +
-                                       "; its folder must exist and be writable"};
+  const bool long_name = error_number == ENAMETOOLONG;
+  return {ExitCode::cannot_create,
+          path + ": cannot be created: " + system_error_text(error_number) +
+              (long_name ? "; must have a shorter name, as files beside it have longer ones"
+                         : "; its folder must exist and be writable")};
 }
 
 Error write_failed(const std::string& path, int error_number) {

@@ -264,7 +264,9 @@ class CommandLine {
 /// Returns true where a first word that is no command looks like an input of `run`.
 bool names_input(const std::string& word) {
   std::error_code ignored;
-  return word == "-" || word.find_first_of("/.:%*") != std::string::npos ||
+  // What a camera may be called is answered with its name.
+  const bool camera = word == "camera" || word == "webcam";
+  return camera || word == "-" || word.find_first_of("/.:%*") != std::string::npos ||
          std::filesystem::exists(word, ignored);
 }
 

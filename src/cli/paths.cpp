@@ -189,7 +189,10 @@ void require_input(const std::string& path) {
       throw Error(ExitCode::no_input,
                   "folder '" + path + "' does not exist, must be one that can be read");
     }
-    throw Error(ExitCode::no_input, "input '" + path + "' does not exist, must be a readable file");
+    const bool address = path.starts_with("file:");
+    throw Error(ExitCode::no_input,
+                "input '" + path + "' does not exist, must be " +
+                    (address ? "the path of a file, without file:" : "a readable file"));
   }
 }
 

@@ -19,6 +19,11 @@ FilterSpec parse_filter_spec(std::string_view text) {
   static constexpr std::string_view kForm = ", must be name[:key=value[,key=value...]]";
   const std::size_t colon = text.find(':');
   FilterSpec spec{std::string(text.substr(0, colon)), {}};
+  if (spec.name.find(',') != std::string::npos && spec.name.find('=') == std::string::npos) {
+    throw_usage(
+        "filter " + quoted(text) +
+        " has more than one name, must be one filter alone; each of a chain is given apart");
+  }
   if (spec.name.empty() || spec.name.find_first_of("=, ") != std::string::npos) {
     throw_usage("filter " + quoted(text) + " has no name" + std::string(kForm));
   }

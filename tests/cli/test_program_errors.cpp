@@ -193,25 +193,29 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, BadCalls,
-    ::testing::Values(BadCall{{}, 2, "must be run, image, batch, measure, lab, devices or doctor"},
-                      BadCall{{"frobnicate"}, 2, "'frobnicate'"},
-                      BadCall{{"runn", "in.y4m"}, 2, "must be run"},
-                      BadCall{{"--bogus"}, 2, "--bogus"},
-                      BadCall{{"--quiet", "run", "in.y4m"}, 2, "before the command"},
-                      BadCall{{"run"}, 2, "INPUT is missing"},
-                      BadCall{{"run", "in.y4m"}, 2, "output is missing"},
-                      // What is not there is said first.
-                      BadCall{{"missing.mp4"}, 66, "input 'missing.mp4' does not exist"},
-                      BadCall{{"run", "missing.y4m"}, 66, "'missing.y4m' does not exist"},
-                      BadCall{{"run", "missing-%02d.png"}, 66, "missing-%02d.png"},
-                      BadCall{{"run", "missing.y4m", "-o", "in.y4m"}, 66, "'missing.y4m'"},
-                      BadCall{{"image", "in.ppm"}, 2, "OUT is missing"},
-                      BadCall{{"batch"}, 2, "INPUT is missing"},
-                      BadCall{{"batch", "in.y4m"}, 2, "--out is missing"},
-                      BadCall{{"devices", "--bins", "3"}, 2, "belongs to equalux run"},
-                      BadCall{{"devices", "--backend", "cuda"}, 69, "cuda: "},
-                      run_with({"extra.y4m"}, 2, "is given as -o OUTPUT"),
-                      image_with({"extra.ppm"}, 2, "extra.ppm")));
+    ::testing::Values(
+        BadCall{{}, 2, "must be run, image, batch, measure, lab, devices or doctor"},
+        BadCall{{"frobnicate"}, 2, "'frobnicate'"}, BadCall{{"runn", "in.y4m"}, 2, "must be run"},
+        BadCall{{"--bogus"}, 2, "--bogus"},
+        BadCall{{"--quiet", "run", "in.y4m"}, 2, "before the command"},
+        BadCall{{"run"}, 2, "INPUT is missing"}, BadCall{{"run", "in.y4m"}, 2, "output is missing"},
+        BadCall{{"camera"}, 2, "as camera:0 for /dev/video0"},
+        BadCall{{"webcam", "-o", "out.y4m"}, 2, "as camera:0 for /dev/video0"},
+        BadCall{{"file:///none/in.y4m", "-o", "out.y4m"}, 66, "without file:"},
+        run_with({"--filter", "denoise,equalize"}, 2, "more than one name"),
+        BadCall{{"in.y4m", "-o", std::string(245, 'x') + ".y4m"}, 73, "must have a shorter name"},
+        // What is not there is said first.
+        BadCall{{"missing.mp4"}, 66, "input 'missing.mp4' does not exist"},
+        BadCall{{"run", "missing.y4m"}, 66, "'missing.y4m' does not exist"},
+        BadCall{{"run", "missing-%02d.png"}, 66, "missing-%02d.png"},
+        BadCall{{"run", "missing.y4m", "-o", "in.y4m"}, 66, "'missing.y4m'"},
+        BadCall{{"image", "in.ppm"}, 2, "OUT is missing"},
+        BadCall{{"batch"}, 2, "INPUT is missing"},
+        BadCall{{"batch", "in.y4m"}, 2, "--out is missing"},
+        BadCall{{"devices", "--bins", "3"}, 2, "belongs to equalux run"},
+        BadCall{{"devices", "--backend", "cuda"}, 69, "cuda: "},
+        run_with({"extra.y4m"}, 2, "is given as -o OUTPUT"),
+        image_with({"extra.ppm"}, 2, "extra.ppm")));
 
 INSTANTIATE_TEST_SUITE_P(
     Options, BadCalls,
