@@ -9,30 +9,27 @@
 #include "cuda/runtime/handles.h"
 #include "cuda/runtime/trace.h"
 #include "cuda/runtime/view_strides.h"
-#include "src/common/frame_check.h"
+#include "src/common/plain_filter.h"
 #include "src/convolve/exact_kernel.h"
 
 namespace equalux {
 namespace {
 
 /// Convolution on one GPU.
-class CudaConvolveFilter final : public Filter {
+class CudaConvolveFilter final : public PlainFilter<ConvolveParams> {
  public:
   CudaConvolveFilter(const ConvolveParams& params, const CudaOptions& options)
-      : params_(params),
+      : PlainFilter("convolve", params, Backend::cuda),
         kernel_(exact_kernel(params)),
         outside_{params.border, static_cast<std::uint8_t>(params.border_value)},
         device_(options) {}
 
   ~CudaConvolveFilter() override { device_.use_to_free(); }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
   [[nodiscard]] bool works_in_place() const override { return false; }
 
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cuda, &input);
-    equalux::validate(input);
+ private:
+  void prepare(const ImageDesc& /*input*/) override {
     device_.use();
     launch_device_ = cuda::convolve_3x3_device();
     if (params_.mode == ConvolveMode::global) {
@@ -41,12 +38,9 @@ class CudaConvolveFilter final : public Filter {
       cuda::upload(weights_.get(), weights.data(), weights.size() * sizeof(weights[0]),
                    "copying the kernel to the device");
     }
-    desc_ = input;
-    return input;
   }
 
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    check_frames("convolve", in, desc_, out, desc_);
+  void process(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     if (in.data[0] == out.data[0]) {
       throw Error(ExitCode::usage, "convolve: input and output are the same memory, must be two");
     }
@@ -58,19 +52,18 @@ class CudaConvolveFilter final : public Filter {
     context.mark("convolve");
   }
 
- private:
   void enqueue(const ConstImageView& in, const ImageView& out, cudaStream_t stream) {
-    const FormatTraits& t = traits(desc_.format);
+    const FormatTraits& t = traits(in_desc_.format);
     cuda::BytePlane plane{cuda::PlanePair::of_plane(in, out, 0)};
-    plane.rows = desc_.height;
-    plane.width = desc_.width;
+    plane.rows = in_desc_.height;
+    plane.width = in_desc_.width;
     plane.step = t.step[0];
     plane.kept = t.alpha_offset;
     cuda::PlaneCopies copies;  // of chroma planes
     for (int p = 1; p < t.planes; ++p) {
       cuda::BytePlane copy{cuda::PlanePair::of_plane(in, out, p)};
-      copy.rows = plane_rows(desc_, p);
-      copy.width = static_cast<int>(row_bytes(desc_, p));
+      copy.rows = plane_rows(in_desc_, p);
+      copy.width = static_cast<int>(row_bytes(in_desc_, p));
       copies.add(copy);
     }
     if (params_.mode == ConvolveMode::production && cuda::is_small(kernel_)) {
@@ -90,19 +83,16 @@ class CudaConvolveFilter final : public Filter {
     cuda::copy_planes(copies, stream);
   }
 
-  ConvolveParams params_;
   ExactKernel kernel_;
   cuda::Outside outside_;
   cuda::FilterDevice device_;
   cuda::LaunchDevice launch_device_;
-  ImageDesc desc_;
   cuda::DevicePointer<std::int32_t> weights_;  // for mode global
 };
 
 }  // namespace
 
 std::unique_ptr<Filter> make_cuda_filter(const ConvolveParams& params, const CudaOptions& options) {
-  validate(params, Backend::cuda);
   return std::make_unique<CudaConvolveFilter>(params, options);
 }
 

@@ -251,8 +251,6 @@ class CudaDenoiseFilter final : public TunableFilter<DenoiseParams> {
 
   ~CudaDenoiseFilter() override { device_.use_to_free(); }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
   ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
 
   [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {

@@ -7,39 +7,31 @@
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
 #include "cuda/runtime/view_strides.h"
-#include "src/common/frame_check.h"
+#include "src/common/plain_filter.h"
 #include "src/hessian/hessian_weights.h"
 
 namespace equalux {
 namespace {
 
 /// The classes of the report's Figure 1, lines and blobs, on one GPU.
-class CudaShapesFilter final : public Filter {
+class CudaShapesFilter final : public PlainFilter<ShapesParams> {
  public:
   CudaShapesFilter(const ShapesParams& params, const CudaOptions& options)
-      : params_(params), device_(options) {}
+      : PlainFilter("shapes", params, Backend::cuda), device_(options) {}
 
   ~CudaShapesFilter() override { device_.use_to_free(); }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cuda, &input);
-    equalux::validate(input);
+ private:
+  void prepare(const ImageDesc& input) override {
     device_.use();
     kernel_.emplace(params_, input.width, input.height);
     paint_device_ = cuda::paint_device();
     plane_ = cuda::allocate_device<std::uint8_t>(static_cast<std::size_t>(input.width) *
                                                  static_cast<std::size_t>(input.height));
     colours_ = shape_colours(input.matrix, input.range);
-    in_desc_ = input;
-    out_desc_ = input;
-    out_desc_.format = output_format(params_).value_or(input.format);
-    return out_desc_;
   }
 
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    check_frames("shapes", in, in_desc_, out, out_desc_);
+  void process(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     cuda::check_strides("shapes", in);
     cuda::check_strides("shapes", out);
     device_.use();
@@ -57,21 +49,16 @@ class CudaShapesFilter final : public Filter {
     context.mark("paint");
   }
 
- private:
-  ShapesParams params_;
   cuda::FilterDevice device_;
   std::optional<cuda::ShapesKernel> kernel_;
   cuda::DevicePointer<std::uint8_t> plane_;
   cuda::LaunchDevice paint_device_;
   ClassColours colours_{};
-  ImageDesc in_desc_;
-  ImageDesc out_desc_;
 };
 
 }  // namespace
 
 std::unique_ptr<Filter> make_cuda_filter(const ShapesParams& params, const CudaOptions& options) {
-  validate(params, Backend::cuda);
   return std::make_unique<CudaShapesFilter>(params, options);
 }
 

@@ -8,7 +8,7 @@
 #include "cuda/runtime/filter_device.h"
 #include "cuda/runtime/trace.h"
 #include "cuda/runtime/view_strides.h"
-#include "src/common/frame_check.h"
+#include "src/common/plain_filter.h"
 #include "src/hessian/hessian_weights.h"
 #include "src/hessian/vessel_math.h"
 
@@ -16,20 +16,17 @@ namespace equalux {
 namespace {
 
 /// Vessels on one GPU.
-class CudaVesselFilter final : public Filter {
+class CudaVesselFilter final : public PlainFilter<VesselParams> {
  public:
   CudaVesselFilter(const VesselParams& params, const CudaOptions& options)
-      : params_(params),
+      : PlainFilter("vessel", params, Backend::cuda),
         device_(options),
         largest_sigma_(*std::max_element(params.sigmas.begin(), params.sigmas.end())) {}
 
   ~CudaVesselFilter() override { device_.use_to_free(); }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cuda, &input);
-    equalux::validate(input);
+ private:
+  void prepare(const ImageDesc& input) override {
     device_.use();
     components_.emplace(input.width, input.height);
     kernel_.emplace(params_, input.width, input.height);
@@ -41,14 +38,9 @@ class CudaVesselFilter final : public Filter {
     if (params_.mask == FieldOfView::automatic && has_byte_samples(input.format))
       vignette_.emplace(input, vignette_margin(largest_sigma_));
     colours_ = vessel_colours(input.matrix, input.range);
-    in_desc_ = input;
-    out_desc_ = input;
-    out_desc_.format = output_format(params_).value_or(input.format);
-    return out_desc_;
   }
 
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    check_frames("vessel", in, in_desc_, out, out_desc_);
+  void process(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     cuda::check_strides("vessel", in);
     cuda::check_strides("vessel", out);
     device_.use();
@@ -75,8 +67,6 @@ class CudaVesselFilter final : public Filter {
     context.mark("paint");
   }
 
- private:
-  VesselParams params_;
   cuda::FilterDevice device_;
   double largest_sigma_;
   std::optional<cuda::VesselKernel> kernel_;
@@ -85,14 +75,11 @@ class CudaVesselFilter final : public Filter {
   cuda::DevicePointer<std::uint8_t> plane_;
   cuda::LaunchDevice paint_device_;
   ClassColours colours_{};
-  ImageDesc in_desc_;
-  ImageDesc out_desc_;
 };
 
 }  // namespace
 
 std::unique_ptr<Filter> make_cuda_filter(const VesselParams& params, const CudaOptions& options) {
-  validate(params, Backend::cuda);
   return std::make_unique<CudaVesselFilter>(params, options);
 }
 

@@ -9,7 +9,7 @@
 #include "cuda/runtime/check.h"
 #include "cuda/runtime/device_copy.h"
 #include "cuda/runtime/handles.h"
-#include "src/common/frame_check.h"
+#include "src/common/plain_filter.h"
 #include "src/hessian/hessian_weights.h"
 
 namespace equalux::cuda {
@@ -34,18 +34,17 @@ class FloatMemory {
   DevicePointer<float> memory_;
 };
 
-class PublishedHessian final : public Filter {
+class PublishedHessian final : public PlainFilter<HessianParams> {
  public:
   PublishedHessian(const HessianParams& params, HessianStrategy strategy, int device)
-      : params_(params), strategy_(strategy), device_(device) {}
+      : PlainFilter("eigenvalues", params, Backend::cuda), strategy_(strategy), device_(device) {}
 
   ~PublishedHessian() override { ignore(cudaSetDevice(device_)); }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
+  [[nodiscard]] bool works_in_place() const override { return false; }
 
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cuda, &input);
-    equalux::validate(input);
+ private:
+  void prepare(const ImageDesc& input) override {
     use_device(device_);
     check(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlock, device_),
           "asking for the shared memory");
@@ -62,16 +61,9 @@ class PublishedHessian final : public Filter {
     if (solves) pairs_.emplace(pixels, 2);
     // Other streams do not wait for the default stream, on which the planes were filled.
     check(cudaStreamSynchronize(nullptr), "filling planes");
-    in_desc_ = input;
-    out_desc_ = input;
-    out_desc_.format = PixelFormat::grayf32x2;
-    return out_desc_;
   }
 
-  [[nodiscard]] bool works_in_place() const override { return false; }
-
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    check_frames("eigenvalues", in, in_desc_, out, out_desc_);
+  void process(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     const auto places = reinterpret_cast<std::uintptr_t>(out.data[0]) |
                         reinterpret_cast<std::uintptr_t>(out.data[1]) |
                         static_cast<std::uintptr_t>(out.stride[0]) |
@@ -103,7 +95,6 @@ class PublishedHessian final : public Filter {
     context.mark("eigenvalues");
   }
 
- private:
   void find_eigenvalues(const DerivativePlanes& in, const HessianKernel::Output& out,
                         cudaStream_t stream) const {
     const int width = in_desc_.width;
@@ -120,7 +111,6 @@ class PublishedHessian final : public Filter {
     }
   }
 
-  HessianParams params_;
   HessianStrategy strategy_;
   int device_;
   int shared_bytes_ = 0;
@@ -129,15 +119,12 @@ class PublishedHessian final : public Filter {
   std::optional<FloatMemory> derivatives_;
   std::optional<FloatMemory> pairs_;
   std::optional<MatrixSolver> solver_;
-  ImageDesc in_desc_;
-  ImageDesc out_desc_;
 };
 
 }  // namespace
 
 std::unique_ptr<Filter> make_published_hessian(const HessianParams& params,
                                                HessianStrategy strategy, int device) {
-  validate(params, Backend::cuda);
   return std::make_unique<PublishedHessian>(params, strategy, device);
 }
 

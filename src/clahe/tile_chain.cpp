@@ -13,8 +13,6 @@ class ClaheFilter final : public ToneFilter<ClaheParams, ClaheBackend, TileChain
   ClaheFilter(const ClaheParams& params, std::unique_ptr<ClaheBackend> backend)
       : ToneFilter("clahe", params, std::move(backend)) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
   ImageDesc configure(const ImageDesc& input) override {
     equalux::validate(input);
     validate(params_, backend().name(), &input);

@@ -67,6 +67,7 @@ class FilterRecipe {
 template <typename Params>
 class TunableFilter : public Filter {
  public:
+  [[nodiscard]] bool accepts(PixelFormat format) const final { return takes(params_, format); }
   bool update(const OptionValues& values) override {
     Params next = params_;
     for (const auto& [key, value] : values)

@@ -16,8 +16,6 @@ class EqualizeFilter final : public ToneFilter<EqualizeParams, EqualizeBackend, 
   EqualizeFilter(const EqualizeParams& params, std::unique_ptr<EqualizeBackend> backend)
       : ToneFilter("equalize", params, std::move(backend)) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
   ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
 
   [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {

@@ -4,7 +4,7 @@
 #include <equalux/convolve.h>
 #include <equalux/error.h>
 
-#include "src/common/frame_check.h"
+#include "src/common/plain_filter.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/convolve/convolve.h"
 
@@ -12,10 +12,11 @@ namespace equalux {
 namespace {
 
 /// Convolution filter on the CPU, sequential or production, chosen at creation.
-class CpuConvolveFilter : public Filter {
+class CpuConvolveFilter final : public PlainFilter<ConvolveParams> {
  public:
   CpuConvolveFilter(const ConvolveParams& params, const CpuOptions& options)
-      : params_(params), executor_(params.mode == ConvolveMode::sequential ? 1 : options.threads) {
+      : PlainFilter("convolve", params, Backend::cpu),
+        executor_(params.mode == ConvolveMode::sequential ? 1 : options.threads) {
     const BorderRule border{params.border, static_cast<std::uint8_t>(params.border_value)};
     if (params.mode == ConvolveMode::sequential) {
       sequential_.emplace(exact_kernel(params), border);
@@ -24,21 +25,15 @@ class CpuConvolveFilter : public Filter {
     }
   }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cpu, &input);
-    equalux::validate(input);
-    if (sequential_) sequential_->configure(input);
-    if (production_) production_->configure(input);
-    desc_ = input;
-    return input;
-  }
-
   [[nodiscard]] bool works_in_place() const override { return false; }
 
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    check_frames("convolve", in, desc_, out, desc_);
+ private:
+  void prepare(const ImageDesc& input) override {
+    if (sequential_) sequential_->configure(input);
+    if (production_) production_->configure(input);
+  }
+
+  void process(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     if (in.data[0] == out.data[0]) {
       throw Error(ExitCode::usage, "convolve: the output is the input's memory, must be another's");
     }
@@ -46,25 +41,22 @@ class CpuConvolveFilter : public Filter {
     if (sequential_) sequential_->process(in, out);
     if (production_) production_->process(in, out);
     clock.lap("convolve");
-    if (traits(desc_.format).planes == 1) return;
+    if (traits(in_desc_.format).planes == 1) return;
     copy_chroma(in, out);
     clock.lap("chroma");
   }
 
- private:
   void copy_chroma(const ConstImageView& in, const ImageView& out) {
-    for (int p = 1; p < traits(desc_.format).planes; ++p) {
-      const std::size_t bytes = row_bytes(desc_, p);
-      executor_.for_rows(plane_rows(desc_, p), [&in, &out, p, bytes](int begin, int end, int) {
+    for (int p = 1; p < traits(in_desc_.format).planes; ++p) {
+      const std::size_t bytes = row_bytes(in_desc_, p);
+      executor_.for_rows(plane_rows(in_desc_, p), [&in, &out, p, bytes](int begin, int end, int) {
         for (int y = begin; y < end; ++y)
           std::memcpy(out.row(p, y), in.row(p, y), bytes);
       });
     }
   }
 
-  ConvolveParams params_;
   RowExecutor executor_;
-  ImageDesc desc_;
   std::optional<SequentialConvolution> sequential_;
   std::optional<Convolution> production_;
 };
@@ -72,7 +64,6 @@ class CpuConvolveFilter : public Filter {
 }  // namespace
 
 std::unique_ptr<Filter> make_cpu_filter(const ConvolveParams& params, const CpuOptions& options) {
-  validate(params, Backend::cpu);
   return std::make_unique<CpuConvolveFilter>(params, options);
 }
 

@@ -21,8 +21,6 @@ class CpuDenoiseFilter final : public TunableFilter<DenoiseParams> {
   CpuDenoiseFilter(const DenoiseParams& params, const CpuOptions& options)
       : TunableFilter(params), executor_(options.threads) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
   ImageDesc configure(const ImageDesc& input) override { return configure_with(input, {}); }
 
   [[nodiscard]] bool takes_fractions(const ImageDesc& input, Fractions fractions) const override {

@@ -2,7 +2,7 @@
 
 #include <equalux/hessian.h>
 
-#include "src/common/frame_check.h"
+#include "src/common/plain_filter.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/common/stores.h"
 #include "src/cpu/hessian/hessian_tiles.h"
@@ -17,31 +17,23 @@ bool begins_line(const std::uint8_t* at) {
 }
 
 /// Eigenvalue filter on the CPU.
-class CpuHessianFilter final : public Filter {
+class CpuHessianFilter final : public PlainFilter<HessianParams> {
  public:
   CpuHessianFilter(const HessianParams& params, const CpuOptions& options)
-      : params_(params),
+      : PlainFilter("eigenvalues", params, Backend::cpu),
         executor_(options.threads),
         loops_(hessian_rows()),
         weights_(hessian_weights(params.derivative, params.sigma, params.truncate)) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cpu, &input);
-    equalux::validate(input);
-    walker_.emplace(executor_, loops_, params_.channel, weights_.radius, 2);
-    in_desc_ = input;
-    out_desc_ = input;
-    out_desc_.format = PixelFormat::grayf32x2;
-    return out_desc_;
-  }
-
   /// A tile's floats would lie over samples that its neighbours still read.
   [[nodiscard]] bool works_in_place() const override { return false; }
 
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    check_frames("eigenvalues", in, in_desc_, out, out_desc_);
+ private:
+  void prepare(const ImageDesc& /*input*/) override {
+    walker_.emplace(executor_, loops_, params_.channel, weights_.radius, 2);
+  }
+
+  void process(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     StageClock clock(context.timings);
     const bool stream = tight_bytes(out_desc_) > kStreamingBytes;
     walker_->run(in, [&](TileScratch& scratch) {
@@ -66,20 +58,15 @@ class CpuHessianFilter final : public Filter {
     clock.lap("eigenvalues");
   }
 
- private:
-  HessianParams params_;
   RowExecutor executor_;
   const HessianRows& loops_;
   HessianWeights weights_;
-  ImageDesc in_desc_;
-  ImageDesc out_desc_;
   std::optional<TileWalker> walker_;
 };
 
 }  // namespace
 
 std::unique_ptr<Filter> make_cpu_filter(const HessianParams& params, const CpuOptions& options) {
-  validate(params, Backend::cpu);
   return std::make_unique<CpuHessianFilter>(params, options);
 }
 

@@ -3,7 +3,7 @@
 
 #include <equalux/hessian.h>
 
-#include "src/common/frame_check.h"
+#include "src/common/plain_filter.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/hessian/class_paint.h"
 #include "src/cpu/hessian/hessian_tiles.h"
@@ -13,31 +13,23 @@ namespace equalux {
 namespace {
 
 /// Filter `shapes` on the CPU, the report's Figure 1.
-class CpuShapesFilter final : public Filter {
+class CpuShapesFilter final : public PlainFilter<ShapesParams> {
  public:
   CpuShapesFilter(const ShapesParams& params, const CpuOptions& options)
-      : params_(params),
+      : PlainFilter("shapes", params, Backend::cpu),
         executor_(options.threads),
         hessian_(hessian_rows()),
         shapes_(vessel_rows()),
         weights_(hessian_weights(params.derivative, params.sigma, params.truncate)) {}
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cpu, &input);
-    equalux::validate(input);
+ private:
+  void prepare(const ImageDesc& input) override {
     walker_.emplace(executor_, hessian_, params_.channel, weights_.radius, 2);
     plane_.resize(static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.height));
     colours_ = shape_colours(input.matrix, input.range);
-    in_desc_ = input;
-    out_desc_ = input;
-    out_desc_.format = output_format(params_).value_or(input.format);
-    return out_desc_;
   }
 
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    check_frames("shapes", in, in_desc_, out, out_desc_);
+  void process(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     StageClock clock(context.timings);
     classify(in);
     clock.lap("shapes");
@@ -51,7 +43,6 @@ class CpuShapesFilter final : public Filter {
     clock.lap("paint");
   }
 
- private:
   [[nodiscard]] std::uint8_t* row(int y) {
     return plane_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(in_desc_.width);
   }
@@ -70,13 +61,10 @@ class CpuShapesFilter final : public Filter {
     });
   }
 
-  ShapesParams params_;
   RowExecutor executor_;
   const HessianRows& hessian_;
   const VesselRows& shapes_;
   HessianWeights weights_;
-  ImageDesc in_desc_;
-  ImageDesc out_desc_;
   std::optional<TileWalker> walker_;
   std::vector<std::uint8_t> plane_;
   ClassColours colours_{};
@@ -85,7 +73,6 @@ class CpuShapesFilter final : public Filter {
 }  // namespace
 
 std::unique_ptr<Filter> make_cpu_filter(const ShapesParams& params, const CpuOptions& options) {
-  validate(params, Backend::cpu);
   return std::make_unique<CpuShapesFilter>(params, options);
 }
 

@@ -4,7 +4,7 @@
 
 #include <equalux/hessian.h>
 
-#include "src/common/frame_check.h"
+#include "src/common/plain_filter.h"
 #include "src/common/stage_clock.h"
 #include "src/cpu/hessian/class_paint.h"
 #include "src/cpu/hessian/components.h"
@@ -21,10 +21,10 @@ enum ResultRow : std::size_t { kFirst, kSecond, kMeasure, kLight, kGain, kOwnLev
 
 /// Filter `vessel` on the CPU: a measure of every pixel, classes by vessel_class(), and components
 /// of these.
-class CpuVesselFilter final : public Filter {
+class CpuVesselFilter final : public PlainFilter<VesselParams> {
  public:
   CpuVesselFilter(const VesselParams& params, const CpuOptions& options)
-      : params_(params),
+      : PlainFilter("vessel", params, Backend::cpu),
         executor_(options.threads),
         hessian_(hessian_rows()),
         vessel_(vessel_rows()),
@@ -39,11 +39,8 @@ class CpuVesselFilter final : public Filter {
                                  params.truncate);
   }
 
-  [[nodiscard]] bool accepts(PixelFormat format) const override { return takes(params_, format); }
-
-  ImageDesc configure(const ImageDesc& input) override {
-    validate(params_, Backend::cpu, &input);
-    equalux::validate(input);
+ private:
+  void prepare(const ImageDesc& input) override {
     int reach = own_level_.radius;
     for (const HessianWeights& weights : scales_)
       reach = std::max(reach, weights.radius);
@@ -57,14 +54,9 @@ class CpuVesselFilter final : public Filter {
       field_of_view_.emplace(input, vignette_margin(largest_sigma_));
     }
     colours_ = vessel_colours(input.matrix, input.range);
-    in_desc_ = input;
-    out_desc_ = input;
-    out_desc_.format = output_format(params_).value_or(input.format);
-    return out_desc_;
   }
 
-  void submit(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
-    check_frames("vessel", in, in_desc_, out, out_desc_);
+  void process(const ConstImageView& in, const ImageView& out, FrameContext& context) override {
     StageClock clock(context.timings);
     measure(in);
     clock.lap("vesselness");
@@ -87,7 +79,6 @@ class CpuVesselFilter final : public Filter {
     clock.lap("paint");
   }
 
- private:
   [[nodiscard]] ClassPlane plane() const { return {plane_.data(), in_desc_.width}; }
   [[nodiscard]] std::uint8_t* row(int y) {
     return plane_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(in_desc_.width);
@@ -190,7 +181,6 @@ class CpuVesselFilter final : public Filter {
     });
   }
 
-  VesselParams params_;
   RowExecutor executor_;
   const HessianRows& hessian_;
   const VesselRows& vessel_;
@@ -198,8 +188,6 @@ class CpuVesselFilter final : public Filter {
   double largest_sigma_;
   std::vector<HessianWeights> scales_;
   HessianWeights own_level_;
-  ImageDesc in_desc_;
-  ImageDesc out_desc_;
   std::optional<TileWalker> walker_;
   std::optional<VignetteFinder> field_of_view_;
   std::optional<Components> components_;
@@ -212,7 +200,6 @@ class CpuVesselFilter final : public Filter {
 }  // namespace
 
 std::unique_ptr<Filter> make_cpu_filter(const VesselParams& params, const CpuOptions& options) {
-  validate(params, Backend::cpu);
   return std::make_unique<CpuVesselFilter>(params, options);
 }
 
