@@ -13,9 +13,8 @@
 
 namespace equalux {
 
-/// Base of filters with tone curves: checks frames and passes them to a chain of a backend. A Chain
-/// has process(), update(), reset(), save() and load(); a Backend has name(), enter() and
-/// enter_to_free().
+/// Base of filters with tone curves: checks frames and passes them to a chain of a backend, types
+/// of tone_chain.h.
 template <typename Params, typename Backend, typename Chain>
 class ToneFilter : public TunableFilter<Params> {
  public:
