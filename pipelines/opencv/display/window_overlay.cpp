@@ -32,6 +32,8 @@ struct Scale {
         line(std::max(1, static_cast<int>(std::lround(unit * 0.28)))),
         font(unit * 0.075) {}
   [[nodiscard]] int of(double units) const { return static_cast<int>(std::lround(units * unit)); }
+  /// Returns the width of the lines of letters.
+  [[nodiscard]] int stroke() const { return std::max(1, static_cast<int>(font * 1.6)); }
   double unit;  // a hundredth of the shorter side, in pixels
   int line;
   double font;
@@ -43,24 +45,32 @@ int value_of(const cv::Vec3b& pixel) {
 
 void text(cv::Mat& picture, const std::string& words, cv::Point at, const Scale& scale,
           const cv::Scalar& color) {
-  cv::putText(picture, words, at, cv::FONT_HERSHEY_SIMPLEX, scale.font, color,
-              std::max(1, static_cast<int>(scale.font * 1.6)), cv::LINE_AA);
+  cv::putText(picture, words, at, cv::FONT_HERSHEY_SIMPLEX, scale.font, color, scale.stroke(),
+              cv::LINE_AA);
 }
 
-/// Draws words on a dark strip, readable on any picture; `x` is the strip's right or left end.
-void label(cv::Mat& picture, const std::string& words, int x, bool ends_there, const Scale& scale) {
+cv::Size text_size(const std::string& words, const Scale& scale) {
   int baseline = 0;
-  const int thickness = std::max(1, static_cast<int>(scale.font * 1.6));
-  const cv::Size size =
-      cv::getTextSize(words, cv::FONT_HERSHEY_SIMPLEX, scale.font, thickness, &baseline);
+  return cv::getTextSize(words, cv::FONT_HERSHEY_SIMPLEX, scale.font, scale.stroke(), &baseline);
+}
+
+/// Darkens a panel, on which words are readable; returns what of it lies in the picture.
+cv::Rect draw_panel(cv::Mat& picture, const cv::Rect& wanted, double weight = kPanelWeight) {
+  const cv::Rect panel = wanted & cv::Rect(0, 0, picture.cols, picture.rows);
+  if (panel.area() == 0) return panel;
+  cv::Mat area = picture(panel);
+  cv::addWeighted(area, 1 - weight, cv::Mat(area.size(), area.type(), kPanel), weight, 0, area);
+  return panel;
+}
+
+/// Draws words on a dark strip; `x` is the strip's right or left end.
+void label(cv::Mat& picture, const std::string& words, int x, bool ends_there, const Scale& scale) {
+  const cv::Size size = text_size(words, scale);
   const int pad = scale.of(1.2);
   const int left = ends_there ? x - size.width - 2 * pad : x;
-  const cv::Rect strip = cv::Rect(left, scale.of(2), size.width + 2 * pad, size.height + 2 * pad) &
-                         cv::Rect(0, 0, picture.cols, picture.rows);
+  const cv::Rect strip =
+      draw_panel(picture, {left, scale.of(2), size.width + 2 * pad, size.height + 2 * pad});
   if (strip.area() == 0) return;
-  cv::Mat area = picture(strip);
-  cv::addWeighted(area, 1 - kPanelWeight, cv::Mat(area.size(), area.type(), kPanel), kPanelWeight,
-                  0, area);
   text(picture, words, {left + pad, strip.y + pad + size.height}, scale, kText);
 }
 
@@ -174,12 +184,8 @@ void draw_tones(const Tones& tones, cv::Mat& picture) {
   const Scale scale(picture);
   const int width = std::min(scale.of(52), picture.cols - 2 * scale.of(2));
   const int height = std::min(scale.of(40), picture.rows - 2 * scale.of(2));
-  const cv::Rect panel(picture.cols - scale.of(2) - width, picture.rows - scale.of(2) - height,
-                       width, height);
-  cv::Mat area = picture(panel);
-  cv::addWeighted(area, 1 - kPanelWeight, cv::Mat(area.size(), area.type(), kPanel), kPanelWeight,
-                  0, area);
-
+  const cv::Rect panel = draw_panel(picture, {picture.cols - scale.of(2) - width,
+                                              picture.rows - scale.of(2) - height, width, height});
   const int pad = scale.of(2);
   const int legend = scale.of(5);
   const Graph graph{
@@ -219,25 +225,17 @@ void draw_keys(const std::vector<std::pair<std::string, std::string>>& keys, cv:
   const double line = std::min(6.0, 94.0 / static_cast<double>(keys.size() + 1)) *
                       std::min(scale.unit, picture.rows / 100.0);
   scale.font = line * 0.019;
-  const int thickness = std::max(1, static_cast<int>(scale.font * 1.6));
-  const auto width_of = [&](const std::string& words) {
-    int baseline = 0;
-    return cv::getTextSize(words, cv::FONT_HERSHEY_SIMPLEX, scale.font, thickness, &baseline).width;
-  };
   int keys_width = 0;
   int words_width = 0;
   for (const auto& [key, words] : keys) {
-    keys_width = std::max(keys_width, width_of(key));
-    words_width = std::max(words_width, width_of(words));
+    keys_width = std::max(keys_width, text_size(key, scale).width);
+    words_width = std::max(words_width, text_size(words, scale).width);
   }
   const int pad = static_cast<int>(line * 0.6);
   const int margin = scale.of(2);
   const int height = static_cast<int>(line * static_cast<double>(keys.size())) + pad;
-  const cv::Rect panel = cv::Rect(margin, margin, keys_width + words_width + 4 * pad, height) &
-                         cv::Rect(0, 0, picture.cols, picture.rows);
-  cv::Mat area = picture(panel);
   constexpr double kWeight = 0.8;  // text must be readable on any picture
-  cv::addWeighted(area, 1 - kWeight, cv::Mat(area.size(), area.type(), kPanel), kWeight, 0, area);
+  draw_panel(picture, {margin, margin, keys_width + words_width + 4 * pad, height}, kWeight);
   double y = margin + pad * 0.5 + line * 0.75;
   for (const auto& [key, words] : keys) {
     text(picture, key, {margin + pad, static_cast<int>(y)}, scale, kAfter);
@@ -251,23 +249,15 @@ void draw_message(const std::string& words, cv::Mat& picture) {
   if (picture.cols < kSmallestSide || picture.rows < kSmallestSide || words.empty()) return;
   Scale scale(picture);
   scale.font = scale.unit * 0.11;
-  const auto size_of = [&] {
-    int baseline = 0;
-    return cv::getTextSize(words, cv::FONT_HERSHEY_SIMPLEX, scale.font,
-                           std::max(1, static_cast<int>(scale.font * 1.6)), &baseline);
-  };
   const int margin = scale.of(2);
   const int pad = scale.of(1.5);
   const int room = picture.cols - 2 * (margin + pad);
-  if (const int width = size_of().width; width > room) scale.font *= 1.0 * room / width;
-  const cv::Size size = size_of();
+  if (const int width = text_size(words, scale).width; width > room)
+    scale.font *= 1.0 * room / width;
+  const cv::Size size = text_size(words, scale);
   const int height = size.height + 2 * pad;
   const cv::Rect strip =
-      cv::Rect(margin, picture.rows - margin - height, size.width + 2 * pad, height) &
-      cv::Rect(0, 0, picture.cols, picture.rows);
-  cv::Mat area = picture(strip);
-  cv::addWeighted(area, 1 - kPanelWeight, cv::Mat(area.size(), area.type(), kPanel), kPanelWeight,
-                  0, area);
+      draw_panel(picture, {margin, picture.rows - margin - height, size.width + 2 * pad, height});
   text(picture, words, {strip.x + pad, strip.y + pad + size.height}, scale, kText);
 }
 
