@@ -68,6 +68,15 @@ struct MapMode {
 /// Returns an element of a parsed pipeline; borrowed from it.
 [[nodiscard]] GstElement* element_of(GstElement* pipeline, const char* name);
 
+/// Connects a handler to a signal; its data is a copy of `data` that lives as long as the
+/// connection.
+template <typename Data>
+void connect(gpointer object, const char* signal, GCallback handler, const Data& data) {
+  g_signal_connect_data(
+      object, signal, handler, new Data(data),
+      [](gpointer copy, GClosure*) { delete static_cast<Data*>(copy); }, GConnectFlags{});
+}
+
 /// End of the program that a pipeline serves; decides what a missing resource means.
 enum class Role { input, output };
 

@@ -149,12 +149,6 @@ void take_newest(GstElement* sink) {
 /// Shared with signal handlers of elements, which may outlive the source if they do not stop.
 using Flag = std::shared_ptr<std::atomic<bool>>;
 
-void connect(gpointer object, const char* signal, GCallback handler, const Flag& flag) {
-  g_signal_connect_data(
-      object, signal, handler, new Flag(flag),
-      [](gpointer data, GClosure*) { delete static_cast<Flag*>(data); }, GConnectFlags{});
-}
-
 /// Notes whether an RTSP session announces sound.
 void read_session(GstElement*, GstSDPMessage* session, gpointer announced) {
   for (guint i = 0; i < gst_sdp_message_medias_len(session); ++i) {
@@ -170,7 +164,7 @@ void set_up_network(GstElement*, GstElement* source, gpointer announces_sound) {
     g_object_set(source, "latency", kJitterMs, nullptr);
   }
   if (g_signal_lookup("on-sdp", G_OBJECT_TYPE(source)) != 0) {
-    connect(source, "on-sdp", G_CALLBACK(read_session), *static_cast<Flag*>(announces_sound));
+    gst::connect(source, "on-sdp", G_CALLBACK(read_session), *static_cast<Flag*>(announces_sound));
   }
 }
 
@@ -253,8 +247,8 @@ StreamInfo LaunchSource::open(const FormatPredicate& accepts) {
       launch_, "a source ends with video, as in gst:videotestsrc ! videoscale"));
   GstElement* sink = gst::element_of(pipeline_->get(), "equalux_out");
   if (network_) {
-    connect(gst::element_of(pipeline_->get(), kNetworkSource), "source-setup",
-            G_CALLBACK(set_up_network), announces_sound_);
+    gst::connect(gst::element_of(pipeline_->get(), kNetworkSource), "source-setup",
+                 G_CALLBACK(set_up_network), announces_sound_);
     g_signal_connect(pipeline_->get(), "deep-element-added", G_CALLBACK(set_up_demuxer), nullptr);
   }
   gst::set_up_appsink(sink, gst::WhenFull::wait);

@@ -140,6 +140,8 @@ class Pusher final : public PacketSender {
   GstElement* add_muxer(Pipeline& pipeline, GstElement* last) const;
   void count_taken(GstElement* source);
   void watch_callers(GstElement* sink);
+  template <void (Pusher::*Tell)()>
+  static void on_caller(GstElement*, gint, gpointer, gpointer data);
   void caller_came();
   void caller_left();
   void tell_wanted() const;
@@ -260,24 +262,16 @@ void Pusher::count_taken(GstElement* source) {
       new SharedLink(link_), [](gpointer link) { delete static_cast<SharedLink*>(link); });
 }
 
+template <void (Pusher::*Tell)()>
+void Pusher::on_caller(GstElement*, gint, gpointer, gpointer data) {
+  const SharedLink& link = *static_cast<SharedLink*>(data);
+  const std::lock_guard lock(link->mutex);
+  if (link->pusher != nullptr) (link->pusher->*Tell)();
+}
+
 void Pusher::watch_callers(GstElement* sink) {
-  using Handler = void (*)(GstElement*, gint, gpointer, gpointer);
-  const Handler came = [](GstElement*, gint, gpointer, gpointer data) {
-    const SharedLink& link = *static_cast<SharedLink*>(data);
-    const std::lock_guard lock(link->mutex);
-    if (link->pusher != nullptr) link->pusher->caller_came();
-  };
-  const Handler left = [](GstElement*, gint, gpointer, gpointer data) {
-    const SharedLink& link = *static_cast<SharedLink*>(data);
-    const std::lock_guard lock(link->mutex);
-    if (link->pusher != nullptr) link->pusher->caller_left();
-  };
-  for (const auto& [signal, handler] :
-       {std::pair("caller-added", came), {"caller-removed", left}}) {
-    g_signal_connect_data(
-        sink, signal, G_CALLBACK(handler), new SharedLink(link_),
-        [](gpointer data, GClosure*) { delete static_cast<SharedLink*>(data); }, GConnectFlags{});
-  }
+  connect(sink, "caller-added", G_CALLBACK(on_caller<&Pusher::caller_came>), link_);
+  connect(sink, "caller-removed", G_CALLBACK(on_caller<&Pusher::caller_left>), link_);
 }
 
 void Pusher::caller_came() {

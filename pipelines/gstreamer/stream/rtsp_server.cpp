@@ -162,13 +162,6 @@ class Viewers {
 
 using SharedViewers = std::shared_ptr<Viewers>;
 
-/// Connects a signal to `handler` with the shared state, for as long as the object lives.
-void connect(gpointer object, const char* signal, GCallback handler, const SharedViewers& viewers) {
-  g_signal_connect_data(
-      object, signal, handler, new SharedViewers(viewers),
-      [](gpointer data, GClosure*) { delete static_cast<SharedViewers*>(data); }, GConnectFlags{});
-}
-
 const SharedViewers& shared(gpointer data) {
   return *static_cast<SharedViewers*>(data);
 }
