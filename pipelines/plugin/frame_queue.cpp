@@ -80,10 +80,7 @@ void FrameQueue::push(BufferPtr in, BufferPtr out, const FrameAreas& areas,
   FramePtr from = frames_.acquire();
   FramePtr to = frames_.acquire();
   from->image = view_of((job->in_map ? job->in_map : job->out_map)->frame(), desc_);
-  from->index = facts.index;
-  from->pts_ns = facts.pts_ns;
-  from->discontinuity = facts.discontinuity;
-  from->field_order = facts.field_order;
+  from->place() = facts;
   from->captured = Clock::now();
   from->timings.dropped_before = facts.dropped_before;
   to->target = writable_view_of(job->out_map->frame(), out_desc_);

@@ -15,11 +15,7 @@
 namespace equalux::gst {
 
 /// Properties of a frame beside its buffer.
-struct FrameFacts {
-  std::uint64_t index = 0;
-  std::int64_t pts_ns = 0;
-  bool discontinuity = false;
-  FieldOrder field_order = FieldOrder::progressive;
+struct FrameFacts : FramePlace {
   std::uint64_t dropped_before = 0;
 };
 
