@@ -161,8 +161,11 @@ void check_webp(const std::string& path, Bytes bytes) {
 /// The first directory of a classic TIFF.
 class TiffDirectory {
  public:
-  TiffDirectory(const std::string& path, Bytes bytes)
-      : path_(path), bytes_(bytes), endian_(bytes[0] == 'I' ? Endian::little : Endian::big) {
+  /// `path` is for the message of a file that is truncated.
+  explicit TiffDirectory(Bytes bytes, std::string path = {})
+      : path_(std::move(path)),
+        bytes_(bytes),
+        endian_(bytes[0] == 'I' ? Endian::little : Endian::big) {
     at_ = get(4, 4);
     entries_ = get(at_, 2);
     need(at_ + 2, entries_ * 12);
@@ -170,18 +173,15 @@ class TiffDirectory {
 
   /// Returns all numbers of a tag; empty where it is absent.
   [[nodiscard]] std::vector<std::uint64_t> numbers(std::uint64_t tag) const {
+    const std::uint64_t entry = entry_of(tag);
+    if (entry == 0) return {};
+    const std::uint64_t size = number_size(entry);
+    const std::uint64_t count = get(entry + 4, 4);
+    const std::uint64_t first = size * count <= 4 ? entry + 8 : get(entry + 8, 4);
+    need(first, size * count);
     std::vector<std::uint64_t> values;
-    for (std::uint64_t i = 0; i < entries_; ++i) {
-      const std::uint64_t entry = at_ + 2 + i * 12;
-      if (get(entry, 2) != tag) continue;
-      const std::uint64_t size = number_size(entry);
-      const std::uint64_t count = get(entry + 4, 4);
-      const std::uint64_t first = size * count <= 4 ? entry + 8 : get(entry + 8, 4);
-      need(first, size * count);
-      for (std::uint64_t k = 0; k < count; ++k)
-        values.push_back(get(first + k * size, size));
-      break;
-    }
+    for (std::uint64_t k = 0; k < count; ++k)
+      values.push_back(get(first + k * size, size));
     return values;
   }
 
@@ -230,7 +230,7 @@ class TiffDirectory {
     return number(bytes_, static_cast<std::size_t>(at), static_cast<std::size_t>(size), endian_);
   }
 
-  const std::string& path_;
+  std::string path_;
   Bytes bytes_;
   Endian endian_;
   std::uint64_t at_ = 0;
@@ -248,7 +248,7 @@ void check_tiff(const std::string& path, Bytes bytes) {
     kTileBytes = 325
   };
   if (bytes.size() < 8) truncated(path, "TIFF");
-  const TiffDirectory directory(path, bytes);
+  const TiffDirectory directory(bytes, path);
   const auto widths = directory.numbers(kWidth);
   const auto heights = directory.numbers(kHeight);
   if (widths.empty() || heights.empty()) bad(path, "is damaged: its TIFF declares no size");
@@ -297,8 +297,7 @@ void add_name(std::string& list, std::string_view name) {
 /// Reads EXIF data, which has the structure of a TIFF. Throws where it is damaged.
 void read_exif(Bytes bytes, StillFacts& facts) {
   if (bytes.size() < 8) return;
-  const std::string nobody;
-  const TiffDirectory directory(nobody, bytes);
+  const TiffDirectory directory(bytes);
   const auto orientation = directory.numbers(kOrientation);
   if (orientation.size() == 1 && orientation[0] >= 1 && orientation[0] <= 8)
     facts.orientation = static_cast<int>(orientation[0]);
@@ -418,8 +417,7 @@ bool is_tiff(Bytes bytes) {
 
 void look_through_tiff(Bytes bytes, StillFacts& facts) {
   read_exif(bytes, facts);
-  const std::string nobody;
-  TiffDirectory directory(nobody, bytes);
+  TiffDirectory directory(bytes);
   // Description, maker, model, date, artist and copyright are in the first directory.
   for (const std::uint64_t tag :
        {kExifPointer, kGpsPointer, kDescription, kMake, kModel, kDate, kArtist, kCopyright})
@@ -446,8 +444,7 @@ void look_through_bmp(Bytes bytes, StillFacts& facts) {
 
 /// Sets a tag of a TIFF's first page that has one number.
 void set_to_one(std::vector<std::uint8_t>& bytes, std::uint64_t tag) {
-  const std::string nobody;
-  const TiffDirectory directory(nobody, bytes);
+  const TiffDirectory directory(bytes);
   const std::uint64_t entry = directory.entry_of(tag);
   if (entry == 0 || directory.numbers(tag).size() != 1) return;
   const auto value = bytes.begin() + static_cast<std::ptrdiff_t>(entry) + 8;
@@ -498,8 +495,7 @@ void leave_pixels_as_stored(std::vector<std::uint8_t>& bytes) {
   if (!is_tiff(bytes)) return;
   try {
     set_to_one(bytes, kOrientation);
-    const std::string nobody;
-    const std::vector<std::uint64_t> extra = TiffDirectory(nobody, bytes).numbers(kExtraSamples);
+    const std::vector<std::uint64_t> extra = TiffDirectory(bytes).numbers(kExtraSamples);
     constexpr std::uint64_t kUnassociated = 2;
     if (extra.size() == 1 && extra[0] == kUnassociated) set_to_one(bytes, kExtraSamples);
   } catch (const Error&) {
