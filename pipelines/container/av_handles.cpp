@@ -1,5 +1,6 @@
 #include "pipelines/container/av_handles.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdarg>
 #include <limits>
@@ -30,6 +31,15 @@ PacketPtr make_packet() {
   PacketPtr packet(av_packet_alloc());
   if (!packet) throw std::bad_alloc();
   return packet;
+}
+
+void set_extradata(AVCodecParameters& codec, std::span<const std::uint8_t> bytes) {
+  auto* copy = static_cast<std::uint8_t*>(av_mallocz(bytes.size() + AV_INPUT_BUFFER_PADDING_SIZE));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::copy(bytes.begin(), bytes.end(), copy);
+  av_freep(&codec.extradata);
+  codec.extradata = copy;
+  codec.extradata_size = static_cast<int>(bytes.size());
 }
 
 std::string av_text(int error) {

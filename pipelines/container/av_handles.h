@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 extern "C" {
@@ -63,6 +64,8 @@ inline constexpr AVRational kMicroseconds{1, AV_TIME_BASE};
 
 /// Allocates a packet; throws std::bad_alloc.
 [[nodiscard]] PacketPtr make_packet();
+/// Gives a codec a copy of `bytes` as its extradata; throws std::bad_alloc.
+void set_extradata(AVCodecParameters& codec, std::span<const std::uint8_t> bytes);
 /// Returns libav's text for an error code.
 [[nodiscard]] std::string av_text(int error);
 [[nodiscard]] inline Rational to_rational(AVRational r) {

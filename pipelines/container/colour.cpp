@@ -6,7 +6,6 @@
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
-#include <new>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -347,12 +346,7 @@ HeadTags::HeadTags(AVCodecParameters& codec, const std::string& encoder_colorime
     head.erase(at, at + static_cast<std::ptrdiff_t>(old_unit.size()));
     head.insert(head.begin() + offset, new_unit.begin(), new_unit.end());
   }
-  auto* bytes = static_cast<std::uint8_t*>(av_mallocz(head.size() + AV_INPUT_BUFFER_PADDING_SIZE));
-  if (bytes == nullptr) throw std::bad_alloc();
-  std::copy(head.begin(), head.end(), bytes);
-  av_freep(&codec.extradata);
-  codec.extradata = bytes;
-  codec.extradata_size = static_cast<int>(head.size());
+  set_extradata(codec, head);
 }
 
 bool HeadTags::rewrite(std::span<const std::byte> packet, std::vector<std::byte>& result) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -106,15 +105,6 @@ void copy_tags(AVStream& out, const AVStream& in) {
   }
 }
 
-void set_codec_data(AVCodecParameters& codec, const std::vector<std::byte>& data) {
-  if (data.empty()) return;
-  codec.extradata =
-      static_cast<std::uint8_t*>(av_mallocz(data.size() + AV_INPUT_BUFFER_PADDING_SIZE));
-  if (codec.extradata == nullptr) throw std::bad_alloc();
-  std::memcpy(codec.extradata, data.data(), data.size());
-  codec.extradata_size = static_cast<int>(data.size());
-}
-
 /// Returns the codec tag under which players of Apple accept HEVC; an hvcC head permits it.
 unsigned tag_for(const AVCodecParameters& codec, ContainerKind kind) {
   const bool has_head = codec.extradata_size > 0 && codec.extradata[0] == 1;
@@ -143,7 +133,8 @@ AVStream& add_encoded_stream(AVFormatContext& muxer, ContainerKind kind,
       av_get_pix_fmt(video.pixel_format.empty() ? usual.c_str() : video.pixel_format.c_str());
   codec.field_order = field_order_of(video.field_order);
   codec.sample_aspect_ratio = stream->sample_aspect_ratio = to_av(video.pixel_aspect);
-  set_codec_data(codec, video.codec_data);
+  if (const auto& data = video.codec_data; !data.empty())
+    set_extradata(codec, {reinterpret_cast<const std::uint8_t*>(data.data()), data.size()});
   codec.codec_tag = tag_for(codec, kind);
   const ColourTags colour = encoded_colour(video, input != nullptr ? input->codecpar : nullptr);
   codec.color_range = colour.range;

@@ -1,8 +1,6 @@
 #include "pipelines/container/output/stream_copy.h"
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 
 #include "pipelines/container/input/open_input.h"
 #include "pipelines/container/output/timing.h"
@@ -32,15 +30,6 @@ BitstreamFilter make_aac_filter(const AVStream& stream) {
     return nullptr;
   }
   return filter;
-}
-
-void set_extradata(AVCodecParameters& codec, const std::uint8_t* data, std::size_t size) {
-  auto* bytes = static_cast<std::uint8_t*>(av_mallocz(size + AV_INPUT_BUFFER_PADDING_SIZE));
-  if (bytes == nullptr) throw std::bad_alloc();
-  std::memcpy(bytes, data, size);
-  av_freep(&codec.extradata);
-  codec.extradata = bytes;
-  codec.extradata_size = static_cast<int>(size);
 }
 
 }  // namespace
@@ -207,7 +196,7 @@ bool StreamCopy::filter_aac(AVPacket& packet) {
   std::size_t size = 0;
   const std::uint8_t* head = av_packet_get_side_data(&packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
   AVCodecParameters& codec = *input_->streams[packet.stream_index]->codecpar;
-  if (head != nullptr && codec.extradata_size == 0) set_extradata(codec, head, size);
+  if (head != nullptr && codec.extradata_size == 0) set_extradata(codec, {head, size});
   // Drops the description from the packet: the head has it, and muxers that find it in a packet
   // write their head again.
   av_packet_free_side_data(&packet);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -75,13 +74,7 @@ void make_attachment(AVStream& out, const AVStream& in) {
   AVCodecParameters& codec = *out.codecpar;
   const AVPacket& picture = in.attached_pic;
   const PictureFile* file = picture_file(codec.codec_id);
-  auto* bytes = static_cast<std::uint8_t*>(
-      av_mallocz(static_cast<std::size_t>(picture.size) + AV_INPUT_BUFFER_PADDING_SIZE));
-  if (bytes == nullptr) throw std::bad_alloc();
-  if (picture.size > 0) std::memcpy(bytes, picture.data, static_cast<std::size_t>(picture.size));
-  av_freep(&codec.extradata);
-  codec.extradata = bytes;
-  codec.extradata_size = picture.size;
+  set_extradata(codec, {picture.data, static_cast<std::size_t>(picture.size)});
   codec.codec_type = AVMEDIA_TYPE_ATTACHMENT;
   codec.codec_tag = 0;
   out.disposition = 0;
