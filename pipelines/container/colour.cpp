@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "pipelines/container/input/file_bytes.h"
+
 namespace equalux {
 namespace {
 
@@ -190,12 +192,6 @@ std::vector<Bytes> untold_units(const AVCodecParameters& codec) {
   return units;
 }
 
-/// Reads four bytes, the highest first.
-std::size_t number_at(const std::uint8_t* bytes) {
-  return (std::size_t{bytes[0]} << 24U) | (std::size_t{bytes[1]} << 16U) |
-         (std::size_t{bytes[2]} << 8U) | bytes[3];
-}
-
 constexpr unsigned kVp9Rgb = 7;  // color_space of VP9
 
 /// Returns VP9's number of a matrix; 0 = unknown, for those that it cannot name. Its number 1,
@@ -357,7 +353,7 @@ bool HeadTags::rewrite(std::span<const std::byte> packet, std::vector<std::byte>
   bool changed = false;
   for (std::size_t at = 0; at < packet.size();) {
     if (packet.size() - at < 4) return false;
-    const std::size_t length = number_at(data + at);
+    const std::size_t length = big_endian({data + at, 4});
     if (length > packet.size() - at - 4) return false;
     Bytes unit(data + at + 4, data + at + 4 + length);
     for (const auto& [old, fresh] : units_) {

@@ -11,15 +11,6 @@ namespace equalux {
 namespace {
 
 template <std::size_t N>
-std::uint64_t big_endian(const std::array<unsigned char, N>& bytes, std::size_t first,
-                         std::size_t count) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    value = value << 8 | bytes[first + i];
-  return value;
-}
-
-template <std::size_t N>
 std::uint64_t little_endian(const std::array<unsigned char, N>& bytes, std::size_t first,
                             std::size_t count) {
   std::uint64_t value = 0;
@@ -62,12 +53,12 @@ std::optional<MissingBytes> boxes(FileBytes& file) {
   std::array<unsigned char, 8> head{};
   while (file.read(position, head)) {
     if (!is_outer_box({reinterpret_cast<const char*>(head.data()) + 4, 4})) return std::nullopt;
-    std::uint64_t size = big_endian(head, 0, 4);
+    std::uint64_t size = big_endian(std::span(head).first<4>());
     std::uint64_t head_size = 8;
     if (size == 0) return std::nullopt;  // Extends to the end of the file, wherever that is.
     if (size == 1) {
       if (!file.read(position + 8, head)) return short_of(file, position + 16);
-      size = big_endian(head, 0, 8);
+      size = big_endian(head);
       head_size = 16;
     }
     if (size < head_size || size > kLargestFile) return std::nullopt;
@@ -132,7 +123,7 @@ std::optional<MissingBytes> missing_bytes(const std::string& path) {
   if (!file.read(0, head)) return std::nullopt;
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   if (text.substr(0, 4) == "RIFF" && text.substr(8, 4) == "AVI ") return riff(file);
-  if (big_endian(head, 0, 4) == ebml::kHead) return matroska(file);
+  if (big_endian(std::span(head).first<4>()) == ebml::kHead) return matroska(file);
   return boxes(file);
 }
 

@@ -18,16 +18,12 @@ std::optional<Element> parse_element(std::span<const std::uint8_t> bytes) {
   if (element.id_bytes == 0 || element.id_bytes > 4 || bytes.size() <= element.id_bytes) {
     return std::nullopt;
   }
-  for (std::size_t i = 0; i < element.id_bytes; ++i)
-    element.id = element.id << 8 | bytes[i];
-  const std::uint8_t first = bytes[element.id_bytes];
-  element.size_bytes = number_bytes(first);
+  element.id = static_cast<std::uint32_t>(big_endian(bytes.first(element.id_bytes)));
+  element.size_bytes = number_bytes(bytes[element.id_bytes]);
   if (element.size_bytes == 0 || bytes.size() < element.head()) return std::nullopt;
-  element.size = first & (0xFFU >> element.size_bytes);
-  for (std::size_t i = 1; i < element.size_bytes; ++i) {
-    element.size = element.size << 8 | bytes[element.id_bytes + i];
-  }
-  element.unknown_size = element.size == (std::uint64_t{1} << (7 * element.size_bytes)) - 1;
+  const std::uint64_t largest = (std::uint64_t{1} << (7 * element.size_bytes)) - 1;
+  element.size = big_endian(bytes.subspan(element.id_bytes, element.size_bytes)) & largest;
+  element.unknown_size = element.size == largest;
   return element;
 }
 
@@ -37,10 +33,7 @@ std::optional<Element> element_at(FileBytes& file, std::uint64_t position) {
 }
 
 std::uint64_t unsigned_value(const Element& element, std::span<const std::uint8_t> whole) {
-  std::uint64_t value = 0;
-  for (const std::uint8_t byte : whole.subspan(element.head()))
-    value = value << 8 | byte;
-  return value;
+  return big_endian(whole.subspan(element.head()));
 }
 
 }  // namespace equalux::ebml

@@ -37,4 +37,12 @@ class FileBytes {
   std::uint64_t size_ = 0;
 };
 
+/// Returns the number in some bytes, the most significant one first.
+[[nodiscard]] inline std::uint64_t big_endian(std::span<const std::uint8_t> bytes) {
+  std::uint64_t value = 0;
+  for (const std::uint8_t byte : bytes)
+    value = value << 8 | byte;
+  return value;
+}
+
 }  // namespace equalux

@@ -18,10 +18,7 @@ struct Range {
 std::uint64_t number_at(FileBytes& file, std::uint64_t position, std::size_t bytes) {
   std::array<std::uint8_t, 8> read{};
   (void)file.read_some(position, std::span(read).first(bytes));
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i)
-    value = value << 8 | read[i];
-  return value;
+  return big_endian(std::span(read).first(bytes));
 }
 
 std::string type_at(FileBytes& file, std::uint64_t position) {

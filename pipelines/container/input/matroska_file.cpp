@@ -227,9 +227,8 @@ void Survey::count_block(std::uint64_t position) {
   const std::size_t there = file_.read_some(position, head);
   const std::size_t bytes = ebml::number_bytes(head[0]);
   if (bytes == 0 || there < bytes + 2) return;
-  std::uint64_t track = head[0] & (0xFFU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i)
-    track = track << 8 | head[i];
+  const std::uint64_t track =
+      big_endian(std::span(head).first(bytes)) & ((std::uint64_t{1} << (7 * bytes)) - 1);
   if (track == video_track_) ++video_blocks_;
   const auto behind_cluster =
       static_cast<std::int16_t>(static_cast<std::uint16_t>(head[bytes] << 8 | head[bytes + 1]));
