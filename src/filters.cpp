@@ -91,9 +91,7 @@ const FilterRow& find(const FilterSpec& spec) {
     if (each.info.name == spec.name) return each;
     names.push_back(each.info.name);
   }
-  const std::string nearest = nearest_name(spec.name, names);
-  throw_usage("filter '" + spec.name + "' is unknown, must be " +
-              (nearest.empty() ? list_of_names(names) : nearest));
+  throw_usage("filter '" + spec.name + "' is unknown, must be " + nearest_or_all(spec.name, names));
 }
 
 }  // namespace

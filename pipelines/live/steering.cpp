@@ -295,9 +295,7 @@ void Steering::check_keys(const Json& wanted) const {
       check_address(key);
       continue;
     }
-    const std::string nearest = nearest_name(key, keys);
-    throw_usage("key '" + key.substr(0, 40) + "' is unknown, must be " +
-                (nearest.empty() ? list_of_names(keys) : nearest));
+    throw_usage("key '" + key.substr(0, 40) + "' is unknown, must be " + nearest_or_all(key, keys));
   }
 }
 
@@ -313,17 +311,13 @@ void Steering::check_address(const std::string& key) const {
     for (const Option& option : filter.own)
       own_keys.push_back(option.key);
   }
-  const auto nearest_of = [](const std::string& part, const auto& names) {
-    const std::string nearest = nearest_name(part, names);
-    return nearest.empty() ? list_of_names(names) : nearest;
-  };
   const std::string own_key = key.substr(point + 1);
   if (own_keys.empty()) {
     throw_usage("filter '" + address.substr(0, 40) + "' of key '" + key.substr(0, 40) +
-                "' is unknown, must be " + nearest_of(address, addresses_));
+                "' is unknown, must be " + nearest_or_all(address, addresses_));
   }
   throw_usage("key '" + own_key.substr(0, 40) + "' of " + address + " is unknown, must be " +
-              nearest_of(own_key, own_keys));
+              nearest_or_all(own_key, own_keys));
 }
 
 TakenKeys Steering::set(Json wanted, std::string told) {

@@ -128,12 +128,9 @@ void set_control(const V4l2Access& node, const std::string& camera, const std::s
     std::vector<std::string> names;
     for (const CameraControl& each : controls)
       names.push_back(each.name);
-    const std::string nearest = nearest_name(name, names);
-    throw Error(
-        ExitCode::usage,
-        camera + ": has no control " + name +
-            (names.empty() ? std::string(", and no other")
-                           : ", must be " + (nearest.empty() ? list_of_names(names) : nearest)));
+    throw Error(ExitCode::usage, camera + ": has no control " + name +
+                                     (names.empty() ? std::string(", and no other")
+                                                    : ", must be " + nearest_or_all(name, names)));
   }
   const std::optional<std::int32_t> number = value_of(*found, value);
   if (!number) {

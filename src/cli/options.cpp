@@ -40,9 +40,8 @@ void check_filter_names(const std::vector<FilterSpec>& specs) {
     names.push_back(filter.name);
   for (const FilterSpec& spec : specs) {
     if (std::find(names.begin(), names.end(), spec.name) != names.end()) continue;
-    const std::string nearest = nearest_name(spec.name, names);
     throw_usage("--filter '" + spec.text() + "' is unknown, must be " +
-                (nearest.empty() ? list_of_names(names) : nearest));
+                nearest_or_all(spec.name, names));
   }
 }
 

@@ -283,9 +283,7 @@ bool names_input(const std::string& word) {
                 " stands before the command, must be --help, --version, or after " +
                 list_of_names(names));
   }
-  const std::string nearest = nearest_name(first, names);
-  throw_usage("command '" + first + "' is unknown, must be " +
-              (nearest.empty() ? list_of_names(names) : nearest));
+  throw_usage("command '" + first + "' is unknown, must be " + nearest_or_all(first, names));
 }
 
 /// Prints lines, which may hold a config file's values, with control characters escaped.

@@ -151,10 +151,7 @@ std::string find_preset(const std::string& name) {
       if (fs::is_regular_file(file, ignored)) return file.string();
     }
   }
-  const std::vector<std::string> names = preset_names();
-  const std::string nearest = nearest_name(name, names);
-  throw_usage("preset is '" + name + "', must be " +
-              (nearest.empty() ? list_of_names(names) : nearest));
+  throw_usage("preset is '" + name + "', must be " + nearest_or_all(name, preset_names()));
 }
 
 /// Finds a preset; an error names its `origin`, empty = the command line.

@@ -293,9 +293,8 @@ struct Build {
       make_box();
     } else {
       const std::vector<std::string_view> names = spellings(convolve_kernel_list());
-      const std::string nearest = nearest_name(params.kernel, names);
       broken = {"kernel is '" + params.kernel + "', must be " +
-                (nearest.empty() ? list_of_names(names) : nearest)};
+                nearest_or_all(params.kernel, names)};
     }
   }
 };

@@ -111,9 +111,8 @@ ImageDesc desc_from(const equalux_desc& from) {
     std::vector<std::string_view> names;
     for (const FormatTraits& each : kFormatTraits)
       names.push_back(each.name);
-    const std::string nearest = nearest_name(lower_case(name), names);
     throw_usage("format is " + quoted(name) + ", must be " +
-                (nearest.empty() ? list_of_names(names) : nearest));
+                nearest_or_all(lower_case(name), names));
   }
   ImageDesc desc{*format, from.width, from.height};
   desc.matrix = named(from.matrix, ColorMatrix::bt709, ColorMatrix::bt2020, "matrix");

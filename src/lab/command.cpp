@@ -31,9 +31,8 @@ namespace {
   if (name.empty()) {
     throw Error(ExitCode::usage, "EXPERIMENT is missing, must be " + list_of_names(names));
   }
-  const std::string nearest = nearest_name(name, names);
-  throw Error(ExitCode::usage, "experiment '" + name + "' is unknown, must be " +
-                                   (nearest.empty() ? list_of_names(names) : nearest));
+  throw Error(ExitCode::usage,
+              "experiment '" + name + "' is unknown, must be " + nearest_or_all(name, names));
 }
 
 /// Throws for an option that the experiment itself varies.

@@ -61,4 +61,11 @@ template <typename Names>
   return text;
 }
 
+/// Returns the name that nearest_name() finds, else the list of all, to follow "must be ".
+template <typename Names>
+[[nodiscard]] std::string nearest_or_all(std::string_view wrong, const Names& names) {
+  const std::string nearest = nearest_name(wrong, names);
+  return nearest.empty() ? list_of_names(names) : nearest;
+}
+
 }  // namespace equalux

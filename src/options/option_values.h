@@ -61,9 +61,8 @@ template <typename Number>
 /// all.
 [[noreturn]] inline void refuse_key(std::string_view owner, std::string_view key,
                                     const std::vector<std::string_view>& keys) {
-  const std::string nearest = nearest_name(key, keys);
   throw_usage(std::string(owner) + " has no key " + quoted(key) + ", must be " +
-              (nearest.empty() ? list_of_names(keys) : nearest));
+              nearest_or_all(key, keys));
 }
 
 }  // namespace equalux

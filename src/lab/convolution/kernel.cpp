@@ -50,9 +50,7 @@ ConvolveParams read_kernel(const std::string& text) {
   const FilterSpec spec = parse_filter_spec(text);
   const std::vector<std::string_view> names = kernel_filters();
   if (std::find(names.begin(), names.end(), spec.name) == names.end()) {
-    const std::string nearest = nearest_name(spec.name, names);
-    throw_usage("--kernel '" + text + "' is unknown, must be " +
-                (nearest.empty() ? list_of_names(names) : nearest));
+    throw_usage("--kernel '" + text + "' is unknown, must be " + nearest_or_all(spec.name, names));
   }
   ConvolveParams params;
   if (spec.name != kAnyKernel) params.kernel = spec.name;
