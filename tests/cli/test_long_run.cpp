@@ -8,7 +8,7 @@
 
 #include "tests/support/long_counts.h"
 #include "tests/support/process_holding.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// What a run holds while hours' worth of frames go through it: with EQUALUX_FULL=1, 864,000
 /// frames, which are 8 hours at 30 a second, by sources that are faster.
@@ -24,10 +24,8 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-class LongRun : public ::testing::Test {
+class LongRun : public ProgramTest {
  protected:
-  LongRun() { options_.folder = folder_.path(); }
-
   /// Runs the program and looks at it all the while.
   ProgramResult run(const std::vector<std::string>& arguments, std::chrono::milliseconds period) {
     options_.timeout_s = 3000;
@@ -51,8 +49,6 @@ class LongRun : public ::testing::Test {
   }
   static bool is_full() { return !kSanitized && wants_every_count(); }
 
-  TempFolder folder_;
-  ProgramOptions options_;
   std::vector<Holding> samples_;
 };
 

@@ -15,7 +15,7 @@
 #include "pipelines/files/pnm.h"
 #include "tests/support/media/test_images.h"
 #include "tests/support/media/y4m_streams.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// --curve-to and --curve-from.
 namespace equalux::test {
@@ -55,10 +55,9 @@ std::vector<std::string> frames_of(const std::string& y4m) {
   return frames;
 }
 
-class Curve : public ::testing::Test {
+class Curve : public ProgramTest {
  protected:
   Curve() {
-    options_.folder = folder_.path();
     folder_.write("a/bright.y4m", gray_y4m(4, 2.4));
     folder_.write("a/dark.y4m", gray_y4m(6, 1));
   }
@@ -82,9 +81,6 @@ class Curve : public ::testing::Test {
   ToneCurve curve(const std::string& name) const {
     return curve_from_text(folder_.read(name), name);
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 /// What levels become, -1 for those that are nowhere. Fails where one level becomes two.

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// `eigenvalues`, `vessel` and `shapes` as a user meets them.
 namespace equalux::test {
@@ -12,12 +12,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class HessianCommand : public ::testing::Test {
+class HessianCommand : public ProgramTest {
  protected:
-  HessianCommand() {
-    folder_.write("in.ppm", noisy_ppm(61, 43));
-    options_.folder = folder_.path();
-  }
+  HessianCommand() { folder_.write("in.ppm", noisy_ppm(61, 43)); }
   ProgramResult image(const std::string& out, const std::string& filter) {
     return run_program({"image", "in.ppm", out, "-y", "--backend", "cpu", "--filter", filter},
                        options_);
@@ -32,9 +29,6 @@ class HessianCommand : public ::testing::Test {
     }
     return text;
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 TEST_F(HessianCommand, EigenvaluesGoIntoArraysAndTiffs) {

@@ -9,7 +9,7 @@
 #include "pipelines/files/still.h"
 #include "src/common/json_text.h"
 #include "tests/support/media/test_images.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/opencv/still.h"
 #endif
@@ -24,20 +24,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-class ImageCommand : public ::testing::Test {
+class ImageCommand : public ProgramTest {
  protected:
-  ImageCommand() {
-    folder_.write("in.ppm", dim_ppm(61, 43));
-    options_.folder = folder_.path();
-  }
+  ImageCommand() { folder_.write("in.ppm", dim_ppm(61, 43)); }
   ProgramResult image(std::vector<std::string> more) {
     std::vector<std::string> arguments{"image", "in.ppm", "out.ppm", "-y"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments, options_);
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 TEST_F(ImageCommand, WritesTheWholeStillAndSaysWhatRan) {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "src/common/json_text.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// `equalux run`, `batch` and `devices`, over what every build has.
 namespace fs = std::filesystem;
@@ -33,15 +33,9 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-class RunCommand : public ::testing::Test {
+class RunCommand : public ProgramTest {
  protected:
-  RunCommand() {
-    folder_.write("in.y4m", dim_y4m(64, 48, 10));
-    options_.folder = folder_.path();
-  }
-  ProgramResult run(const std::vector<std::string>& arguments) {
-    return run_program(arguments, options_);
-  }
+  RunCommand() { folder_.write("in.y4m", dim_y4m(64, 48, 10)); }
 
   /// Until a file has more than `bytes`, however long a start takes.
   void wait_for(const std::string& name, std::uintmax_t bytes) const {
@@ -54,9 +48,6 @@ class RunCommand : public ::testing::Test {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 /// Outputs that grow as NAME.partial.EXT, as far as this build writes them.

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "src/lab/table.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// What tests of `equalux lab` share.
 namespace equalux::test {
@@ -18,10 +18,8 @@ inline bool have_gnuplot() {
 }
 
 /// Runs it in a folder of its own, without a GPU.
-class LabTest : public ::testing::Test {
+class LabTest : public ProgramTest {
  protected:
-  LabTest() { options_.folder = folder_.path(); }
-
   ProgramResult lab(std::vector<std::string> more) {
     more.insert(more.begin(), "lab");
     return run_program(more, options_);
@@ -54,8 +52,6 @@ class LabTest : public ::testing::Test {
   }
 
   static constexpr const char* kImage = "test:40x30";
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 }  // namespace equalux::test

@@ -15,7 +15,7 @@
 
 #include "tests/support/long_counts.h"
 #include "tests/support/media/media_files.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// What the program makes of the pictures that decoders give and encoders take.
 namespace equalux::test {
@@ -28,14 +28,10 @@ using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Codecs : public ::testing::Test {
+class Codecs : public ProgramTest {
  protected:
-  Codecs() { options_.folder = folder_.path(); }
   void SetUp() override {
     if (!have_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not installed";
-  }
-  ProgramResult run(const std::vector<std::string>& arguments) {
-    return run_program(arguments, options_);
   }
   /// A clip of `frames` pictures; encoder and output options as ffmpeg takes them.
   void make(const std::string& name, const std::string& arguments, int frames = 3,
@@ -43,9 +39,6 @@ class Codecs : public ::testing::Test {
     ffmpeg("-f lavfi -i testsrc2=s=" + size + ":r=25 -frames:v " + std::to_string(frames) + " " +
            arguments + " '" + folder_ / name + "'");
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 /// The layouts that ffmpeg's encoder takes, as its help lists them.

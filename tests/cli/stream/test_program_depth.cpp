@@ -6,7 +6,7 @@
 #include "pipelines/files/pnm.h"
 #include "tests/support/media/test_images.h"
 #include "tests/support/media/y4m_streams.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// The program on stills and streams of more than 8 bits.
 namespace equalux::test {
@@ -15,12 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class Depth : public ::testing::Test {
+class Depth : public ProgramTest {
  protected:
-  Depth() { options_.folder = folder_.path(); }
-  ProgramResult run(const std::vector<std::string>& arguments) {
-    return run_program(arguments, options_);
-  }
   /// Ends with the code, and one line on stderr that holds the text.
   void expect_error(const std::vector<std::string>& arguments, int code, const std::string& text) {
     const ProgramResult result = run(arguments);
@@ -28,9 +24,6 @@ class Depth : public ::testing::Test {
     EXPECT_THAT(result.err, HasSubstr(text));
     EXPECT_EQ(lines_of(result.err).size(), 1U) << result.err;
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 /// What the library makes of a frame.

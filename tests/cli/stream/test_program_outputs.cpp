@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// What becomes of files that stand where an output is to be.
 namespace equalux::test {
@@ -16,15 +16,11 @@ using ::testing::SizeIs;
 
 constexpr const char* kOld = "somebody's work";
 
-class Outputs : public ::testing::Test {
+class Outputs : public ProgramTest {
  protected:
   Outputs() {
     folder_.write("in.y4m", dim_y4m(32, 16, 3));
     folder_.write("in.ppm", dim_ppm(32, 16));
-    options_.folder = folder_.path();
-  }
-  ProgramResult run(const std::vector<std::string>& arguments) {
-    return run_program(arguments, options_);
   }
   /// Refused in one line that names `file` and -y, and nothing changed.
   void expect_kept(const std::vector<std::string>& arguments, const std::string& file) {
@@ -43,9 +39,6 @@ class Outputs : public ::testing::Test {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_NE(folder_.read(file), kOld);
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 TEST_F(Outputs, StayUnlessTheyMayBeOverwritten) {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "src/common/json_text.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// `equalux run --record`: the frames of the files, as ffmpeg decodes them.
 namespace equalux::test {
@@ -104,14 +104,10 @@ class Control {
   int fd_;
 };
 
-class RecordTest : public ::testing::Test {
+class RecordTest : public ProgramTest {
  protected:
-  RecordTest() { options_.folder = folder_.path(); }
   void SetUp() override {
     if (shell("command -v ffmpeg").empty()) GTEST_SKIP() << "ffmpeg is not installed";
-  }
-  ProgramResult run(const std::vector<std::string>& arguments) {
-    return run_program(arguments, options_);
   }
   /// Names that begin with "rec".
   std::vector<std::string> recordings() const {
@@ -123,9 +119,6 @@ class RecordTest : public ::testing::Test {
     return "gst:videotestsrc is-live=true pattern=ball ! " + rest +
            "video/x-raw,format=I420,width=64,height=48,framerate=50/1";
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 TEST_F(RecordTest, FilesTogetherHoldEveryFrameOnceAndEachBeginsAtZero) {

@@ -9,7 +9,7 @@
 
 #include "tests/support/long_counts.h"
 #include "tests/support/media/media_files.h"
-#include "tests/support/program.h"
+#include "tests/support/program_test.h"
 
 /// Transparency of real files, as ffmpeg sees it in the input and in the result.
 namespace equalux::test {
@@ -20,14 +20,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class TransparentFiles : public ::testing::Test {
+class TransparentFiles : public ProgramTest {
  protected:
-  TransparentFiles() { options_.folder = folder_.path(); }
   void SetUp() override {
     if (!have_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not installed";
-  }
-  ProgramResult run(const std::vector<std::string>& arguments) {
-    return run_program(arguments, options_);
   }
   /// Runs it, and expects that it says nothing of transparency.
   void keep(std::vector<std::string> arguments) {
@@ -67,9 +63,6 @@ class TransparentFiles : public ::testing::Test {
   [[nodiscard]] nlohmann::json stream(const std::string& name) const {
     return ffprobe("-select_streams v -show_streams", folder_ / name)["streams"][0];
   }
-
-  TempFolder folder_;
-  ProgramOptions options_;
 };
 
 constexpr const char* kVp9 = "-c:v libvpx-vp9";  // libavcodec's own decoder passes over it
