@@ -250,8 +250,10 @@ INSTANTIATE_TEST_SUITE_P(
         run_with({"--filter", "equalize:bins"}, 2, "without a key"),
         run_with({"--log-level", "loud"}, 2, "trace, debug"),
         run_with({"--quiet=maybe"}, 2, "--quiet"), run_with({"--fps", "0"}, 2, "--fps is '0'"),
-        run_with({"--size", "12"}, 2, "--size"), image_with({"--repeat", "0"}, 2, "--repeat"),
-        image_with({"--plot", "p.jpg"}, 2, ".png"), image_with({"--plot", "out.ppm"}, 2, ".png"),
+        run_with({"--size", "12"}, 2, "--size is '12', must be WIDTHxHEIGHT"),
+        run_with({"--size", "1x"}, 2, "--size is '1x', must be WIDTHxHEIGHT"),
+        image_with({"--repeat", "0"}, 2, "--repeat"), image_with({"--plot", "p.jpg"}, 2, ".png"),
+        image_with({"--plot", "out.ppm"}, 2, ".png"),
         BadCall{{"image", "in.ppm", "bad.ppm", "--out", "x", "--backend", "cuda"}, 69, "cuda: "},
         image_with({"--backend", "cuda"}, 69, "cuda: ")));
 

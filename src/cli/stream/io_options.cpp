@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 #include <equalux/error.h>
 
@@ -34,13 +35,16 @@ Rational read_rate(const std::string& option, const std::string& text) {
 void read_size(const std::string& text, InputOptions& options) {
   options.width = options.height = 0;
   if (text.empty()) return;
-  const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) {
-    throw_usage("--size is '" + text + "', must be WIDTHxHEIGHT in pixels");
-  }
-  options.width = static_cast<int>(read_integer("size", text.substr(0, cross), 1, kMaxCameraSide));
-  options.height =
-      static_cast<int>(read_integer("size", text.substr(cross + 1), 1, kMaxCameraSide));
+  const std::size_t cross = std::min(text.find('x'), text.size());
+  const auto side = [](std::string_view number) {
+    const int value = number_from<int>(number).value_or(0);
+    return value <= kMaxCameraSide ? value : 0;
+  };
+  options.width = side(text.substr(0, cross));
+  options.height = side(text.substr(std::min(cross + 1, text.size())));
+  if (options.width > 0 && options.height > 0) return;
+  throw_usage("--size is '" + text + "', must be WIDTHxHEIGHT in pixels, 1 to " +
+              std::to_string(kMaxCameraSide) + " a side");
 }
 
 Option camera_control_option(InputOptions& options) {
