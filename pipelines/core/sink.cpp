@@ -1,6 +1,6 @@
 #include "pipelines/core/sink.h"
 
-#include "pipelines/live/pace.h"
+#include "pipelines/core/pace.h"
 
 namespace equalux {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/live/pace.h"
+#include "pipelines/core/pace.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "pipelines/pipewire/camera_node.h"
 #include "pipelines/pipewire/connection.h"

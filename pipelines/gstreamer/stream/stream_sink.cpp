@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pipelines/container/input/probe.h"
+#include "pipelines/core/pace.h"
 #include "pipelines/core/sound.h"
 #include "pipelines/gstreamer/encode/encoder_table.h"
 #include "pipelines/gstreamer/encode/encoders.h"
@@ -12,7 +13,6 @@
 #include "pipelines/gstreamer/stream/live_encoder.h"
 #include "pipelines/gstreamer/stream/live_sound.h"
 #include "pipelines/gstreamer/stream/packet_sender.h"
-#include "pipelines/live/pace.h"
 #include "pipelines/picture/alpha_plane.h"
 #include "src/common/log.h"
 

@@ -1,4 +1,4 @@
-#include "pipelines/live/pace.h"
+#include "pipelines/core/pace.h"
 
 #include <chrono>
 
