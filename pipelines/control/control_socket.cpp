@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "pipelines/files/descriptor_io.h"
-#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

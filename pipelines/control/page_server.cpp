@@ -28,9 +28,9 @@
 #include "pipelines/control/page_requests.h"
 #include "pipelines/control/serve_address.h"
 #include "pipelines/files/descriptor_io.h"
-#include "pipelines/files/partial_file.h"
 #include "pipelines/opencv/display/live_picture.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

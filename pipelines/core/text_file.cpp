@@ -6,7 +6,7 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/files/partial_file.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pipelines/files/partial_file.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

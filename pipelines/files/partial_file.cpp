@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <equalux/error.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "pipelines/core/sink.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {
@@ -80,10 +80,6 @@ OutputLock::~OutputLock() {
   struct stat status {};
   const bool empty = ::fstat(descriptor_.get(), &status) == 0 && status.st_size == 0;
   if (empty && is_at(file_, status)) ::unlink(file_.c_str());
-}
-
-std::string system_error_text(int error_number) {
-  return std::generic_category().message(error_number);
 }
 
 std::string partial_path(const std::string& final_path) {

@@ -95,7 +95,4 @@ class PartialFile {
   bool in_place_ = false;
 };
 
-/// Returns a system call's error as text, for the end of a message ("No space left on device").
-[[nodiscard]] std::string system_error_text(int error_number);
-
 }  // namespace equalux

@@ -17,6 +17,7 @@
 #include "pipelines/files/partial_file.h"
 #include "pipelines/picture/convert_rgb.h"
 #include "src/common/size_text.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

@@ -22,6 +22,7 @@
 #include "pipelines/picture/paired_chroma.h"
 #include "src/common/formatting.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 #include "src/format/layout.h"
 #include "src/options/option_values.h"
 

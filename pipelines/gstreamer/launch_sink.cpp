@@ -4,12 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include "pipelines/files/partial_file.h"
 #include "pipelines/gstreamer/frame_feed.h"
 #include "pipelines/gstreamer/gst_formats.h"
 #include "pipelines/gstreamer/launch.h"
 #include "pipelines/v4l2/v4l2_output.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "pipelines/files/descriptor_io.h"
-#include "pipelines/files/partial_file.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

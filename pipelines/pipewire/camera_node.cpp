@@ -10,9 +10,9 @@
 #include <spa/buffer/meta.h>
 #include <spa/param/param.h>
 
-#include "pipelines/files/partial_file.h"
 #include "pipelines/picture/convert_picture.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace equalux::pipewire {
 namespace {

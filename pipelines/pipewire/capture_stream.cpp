@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
 #include "src/common/size_text.h"
+#include "src/common/system_error.h"
 
 namespace equalux::pipewire {
 namespace {

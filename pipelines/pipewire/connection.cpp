@@ -11,8 +11,8 @@
 
 #include <equalux/error.h>
 
-#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace equalux::pipewire {
 namespace {

@@ -6,7 +6,7 @@
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
-#include "pipelines/files/partial_file.h"
+#include "src/common/system_error.h"
 #include "src/options/nearest_name.h"
 #include "src/options/option_values.h"
 

@@ -9,8 +9,8 @@
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
-#include "pipelines/files/partial_file.h"
 #include "pipelines/v4l2/v4l2_controls.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

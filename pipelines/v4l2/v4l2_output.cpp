@@ -9,9 +9,9 @@
 #include <equalux/error.h>
 #include <linux/videodev2.h>
 
-#include "pipelines/files/partial_file.h"
 #include "src/common/decimal.h"
 #include "src/common/size_text.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

@@ -10,9 +10,12 @@
 /// a backend provides.
 namespace equalux {
 
-/// Implementation of tiles for the frames of one stream. configure() is called once; update() keeps
-/// the number of tiles.
-using TileChain = ToneChain<ClaheParams>;
+/// Implementation of tiles for the frames of one stream. configure() is called once.
+class TileChain : public ToneChain<ClaheParams> {
+ public:
+  /// Takes other parameters, with the same number of tiles, for the frames to come.
+  void update(const ClaheParams& params) override = 0;
+};
 
 /// Kinds of chains.
 enum class TileKind : std::uint8_t {

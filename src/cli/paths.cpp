@@ -18,6 +18,7 @@
 #include "pipelines/files/partial_file.h"
 #include "src/cli/signals.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 #include "src/options/option_values.h"
 
 namespace fs = std::filesystem;

@@ -14,10 +14,10 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "pipelines/files/partial_file.h"
 #include "src/cli/parse.h"
 #include "src/cli/signals.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 #ifdef EQUALUX_HAVE_OPENCV
 #include "pipelines/files/still.h"
 #include "pipelines/opencv/still.h"

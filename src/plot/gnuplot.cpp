@@ -14,6 +14,7 @@
 #include "pipelines/files/partial_file.h"
 #include "pipelines/files/scratch_folder.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace fs = std::filesystem;
 

@@ -503,14 +503,19 @@ TEST_F(SteeringTest, WhatIsNotSetIsNull) {
   EXPECT_TRUE(vessel.state()["low"].is_null());
 }
 
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
 /// A caller of the control socket.
 class Caller {
  public:
   explicit Caller(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.copy(address.sun_path, sizeof address.sun_path - 1);
-    connected = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    const sockaddr_un address = address_of(path);
+    connected = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   ~Caller() { ::close(fd_); }
   Caller(const Caller&) = delete;
@@ -604,10 +609,8 @@ TEST_F(SteeringTest, WhateverAPresetThrowsIsAnAnswer) {
 class OtherSocket {
  public:
   OtherSocket(int type, const std::string& path) : fd_(::socket(AF_UNIX, type, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.copy(address.sun_path, sizeof address.sun_path - 1);
-    bound = ::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    const sockaddr_un address = address_of(path);
+    bound = ::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   ~OtherSocket() { ::close(fd_); }
   OtherSocket(const OtherSocket&) = delete;
@@ -674,7 +677,7 @@ TEST_F(SteeringTest, TheSocketsPathIsChecked) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   (folder / "stale").copy(address.sun_path, sizeof address.sun_path - 1);
-  ASSERT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   ::close(fd);
   EXPECT_EQ(code_of(folder / "stale"), ExitCode::done);
 }

@@ -12,7 +12,7 @@
 #include "pipelines/container/colour.h"
 #include "pipelines/container/input/declared_size.h"
 #include "pipelines/files/file_names.h"
-#include "pipelines/files/partial_file.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

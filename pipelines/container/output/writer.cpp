@@ -28,6 +28,7 @@ extern "C" {
 #include "pipelines/core/sink.h"
 #include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace equalux {
 namespace {

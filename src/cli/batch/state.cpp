@@ -19,6 +19,7 @@
 #include "pipelines/files/partial_file.h"
 #include "src/common/json_text.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace fs = std::filesystem;
 

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pipelines/files/partial_file.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 
 namespace equalux::cli {
 namespace {

@@ -27,6 +27,7 @@
 #include "src/cli/stream/measurements.h"
 #include "src/cli/values.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 #include "src/options/option_values.h"
 #include "src/plot/gnuplot.h"
 #include "src/plot/histogram_plot.h"

@@ -13,11 +13,11 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "pipelines/files/partial_file.h"
 #include "src/cli/commands.h"
 #include "src/cli/settings.h"
 #include "src/common/formatting.h"
 #include "src/common/log.h"
+#include "src/common/system_error.h"
 #include "src/options/option_values.h"
 
 namespace equalux::cli {
