@@ -69,9 +69,16 @@ __device__ __forceinline__ void read_row(const DenoisePicture& picture,
     }
     mine += all[i];
   }
+  std::uint32_t untold = 0;  // blocks that do not tell how strong the noise is
+  if (row >= 2 * denoise::kSegments && lane == 0) {
+    static_assert(denoise::kNoResidualBin < kBinsOfLane);
+    untold = all[denoise::kNoResidualBin];
+    mine -= untold;
+    all[denoise::kNoResidualBin] = 0;
+  }
   std::uint64_t below = 0;
   const std::uint64_t sum = scan_counts(mine, lane, below);
-  if (lane == 0) sigmas.counts[row] = sum;
+  if (lane == 0) sigmas.counts[row] = sum + untold;
   const bool enough = sum >= denoise::least_count(row, component.in.columns, component.in.rows);
   const auto find = [&](int tenths, int& sigma) {
     if (enough) {

@@ -132,16 +132,20 @@ __device__ __forceinline__ void count_beside_estimate(const DenoisePicture& pict
   for (int k = 0; k < kNoiseBlock; ++k)
     sum += changes[k];
   const int mean = denoise::mean_change(block_sum(sum));
-  const int change = block_sum(magnitudes(changes, 0));
-  const int residual = block_sum(magnitudes(changes, mean));
-  const int activity = block_sum(magnitudes(block.sample, level));
+  int before[kNoiseBlock];
+#pragma unroll
+  for (int k = 0; k < kNoiseBlock; ++k)
+    before[k] = block.sample[k] - changes[k];
+  const denoise::NoiseSums sums{
+      spread, block_sum(magnitudes(changes, 0)), block_sum(magnitudes(changes, mean)),
+      block_sum(magnitudes(block.sample, level)), block_sum(magnitudes(before, level - mean))};
   if (!block.exists || block.column != 0 || texture < denoise::kLeastTexture) return;
   const int segment = level >> denoise::kKnotShift;
   const int certainty = picture.tables->weights.certainty[weight];
   count(*component.noise, 0, segment, texture);
-  count(*component.noise, 1, segment, denoise::coarse_texture(spread, change, certainty));
-  if (denoise::is_noisy(change, residual, activity))
-    count(*component.noise, 2, segment, denoise::residual_texture(residual, certainty));
+  count(*component.noise, 1, segment, denoise::coarse_texture(spread, sums.change, certainty));
+  if (denoise::is_noisy(sums))
+    count(*component.noise, 2, segment, denoise::residual_texture(sums, certainty));
 }
 
 /// Histogram of noise blocks of 8 x 8 samples by level, by fine and coarse texture, and by

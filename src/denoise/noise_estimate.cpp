@@ -36,14 +36,14 @@ void NoiseEstimate::sum_frame(std::size_t row) {
 
 /// Standard deviation that so many tenths of a row's blocks tell, or kUnknown.
 int NoiseEstimate::sigma_of_row(std::size_t row, int tenths) const {
-  const std::uint64_t sum = sum_of(all_[row]);
+  std::size_t bin = row < 2 * kSegments ? 0 : kNoResidualBin + 1;
+  const std::uint64_t sum = std::accumulate(all_[row].begin() + static_cast<std::ptrdiff_t>(bin),
+                                            all_[row].end(), std::uint64_t{0});
   if (sum < least_count(static_cast<int>(row), columns_, rows_)) return kUnknown;
   std::uint64_t below = 0;
-  int bin = 0;
-  while (!ends_tenths(tenths, below, all_[row][static_cast<std::size_t>(bin)], sum))
-    below += all_[row][static_cast<std::size_t>(bin++)];
-  return sigma_of(
-      texture_of_tenths(tenths, bin, below, all_[row][static_cast<std::size_t>(bin)], sum));
+  while (!ends_tenths(tenths, below, all_[row][bin], sum))
+    below += all_[row][bin++];
+  return sigma_of(texture_of_tenths(tenths, static_cast<int>(bin), below, all_[row][bin], sum));
 }
 
 void NoiseEstimate::make_curves() {

@@ -81,27 +81,19 @@ struct NoiseBlock {
   int texture;
 };
 
-/// Sums of a block and of its differences from the estimate, in the light of the picture.
-struct NoiseSums {
-  int spread;    ///< block_spread()
-  int change;    ///< sum of magnitudes of the differences
-  int residual;  ///< the same of the differences less their mean
-  int activity;  ///< sum of magnitudes of the block's samples less the block's level
-};
-
 /// NoiseSums of a block; `then` is its place in the estimate, whose light has changed by `gain`.
 EQUALUX_HD NoiseSums noise_sums(const std::int16_t* now, std::ptrdiff_t now_step, int level,
                                 const std::int16_t* then, std::ptrdiff_t then_step, int gain) {
   const auto sample = [&](int x, int y) { return static_cast<int>(now[y * now_step + x]); };
-  const auto change = [&](int x, int y) {
-    return sample(x, y) - lightened(then[y * then_step + x], gain);
-  };
+  const auto before = [&](int x, int y) { return lightened(then[y * then_step + x], gain); };
+  const auto change = [&](int x, int y) { return sample(x, y) - before(x, y); };
   int sum = 0;
   for (int y = 0; y < kNoiseBlock; ++y)
     for (int x = 0; x < kNoiseBlock; ++x)
       sum += change(x, y);
-  return {block_spread(now, now_step), block_magnitudes(change, 0),
-          block_magnitudes(change, mean_change(sum)), block_magnitudes(sample, level)};
+  const int mean = mean_change(sum);
+  return {block_spread(now, now_step), block_magnitudes(change, 0), block_magnitudes(change, mean),
+          block_magnitudes(sample, level), block_magnitudes(before, level - mean)};
 }
 
 /// Histogram of a plane's blocks by level, and by fine and coarse texture and residual. Blocks with
@@ -132,8 +124,7 @@ class NoiseEstimate {
       ++counts_[row * kSegments + segment][static_cast<std::size_t>(texture_bin(texture))];
     };
     count(1, coarse_texture(sums.spread, sums.change, certainty));
-    if (is_noisy(sums.change, sums.residual, sums.activity))
-      count(2, residual_texture(sums.residual, certainty));
+    if (is_noisy(sums)) count(2, residual_texture(sums, certainty));
   }
   /// Ends a frame: the counts of earlier ones decay, and curves() are those of all blocks so far.
   void finish_frame();

@@ -63,24 +63,38 @@ EQUALUX_HD int coarse_texture(int spread, int change, int certainty) {
   return least > 1 ? least : 1;
 }
 
-/// Residual of a block, in units of the fine texture: the sum of magnitudes of differences from an
-/// estimate with this certainty, less their mean. For Gaussian noise, nine tenths of blocks end at
-/// 139 sigma (measured). At least 1, as texture_bin() needs.
-EQUALUX_HD int residual_texture(int residual, int certainty) {
-  const int texture = residual * certainty / 256 * 39 / 16;
-  return texture > 1 ? texture : 1;
-}
+/// Sums of a block and of its differences from the estimate, in the light of the picture.
+struct NoiseSums {
+  int spread;    ///< block_spread()
+  int change;    ///< sum of magnitudes of the differences
+  int residual;  ///< the same of the differences less their mean
+  int activity;  ///< sum of magnitudes of the block's samples less the block's level
+  int before;    ///< the same of the estimate
+};
 
 /// Returns true where what changes in a block is most of what the block shows: noise, and not the
 /// structure of the picture, which the estimate has, too. Blocks that a codec has skipped or left
 /// without a residual change by less than half an 8-bit level and do not count. Nor do blocks whose
 /// mean has changed by more than about 0.8 sigma, such as those behind a cut: noise changes the
-/// mean of a block by an eighth of sigma. `change` is the sum of magnitudes of the block's
-/// differences from the estimate, `residual` that less their mean, and `activity` that of the
-/// block's samples less theirs.
-EQUALUX_HD bool is_noisy(int change, int residual, int activity) {
-  const int most = change > activity ? change : activity;
-  return 4 * residual >= 3 * most && 2 * residual >= kNoiseBlock * kNoiseBlock * kLevel;
+/// mean of a block by an eighth of sigma.
+EQUALUX_HD bool is_noisy(const NoiseSums& sums) {
+  const int most = sums.change > sums.activity ? sums.change : sums.activity;
+  return 4 * sums.residual >= 3 * most && 2 * sums.residual >= kNoiseBlock * kNoiseBlock * kLevel;
+}
+
+/// Residual that does not tell how strong the noise is.
+inline constexpr int kNoResidual = 1;
+/// Its bin: blocks in it count for residual_share() alone.
+inline constexpr int kNoResidualBin = 0;
+
+/// Residual of a noisy block beside an estimate of this certainty, in units of the fine texture.
+/// For Gaussian noise, nine tenths of blocks end at 139 sigma (measured). kNoResidual where the
+/// estimate shows about as much as what changes: it has averaged noise away, so what it shows is
+/// texture, or noise that a codec has repeated, and that may be what has changed.
+EQUALUX_HD int residual_texture(const NoiseSums& sums, int certainty) {
+  const int residual = sums.residual * certainty / 256;
+  const int texture = 8 * residual >= 9 * sums.before ? residual * 39 / 16 : kNoResidual;
+  return texture > kNoResidual ? texture : kNoResidual;
 }
 
 /// Count of one block of the present frame.
@@ -169,15 +183,18 @@ EQUALUX_HD int sigma_before_codec(int sigma, int half, int nine_tenths, bool chr
 /// Where a codec has left most flat blocks without noise, the residuals of others still show it.
 /// Without a codec half of the residuals end at 7/8 of what the fine texture tells, and nine tenths
 /// at 9/8 of that half (measured). More than 6/5 of the first, or 41/32 of the second, is noise
-/// that only some blocks have kept.
+/// that only some blocks have kept. The second counts only as far as coarse texture shows more than
+/// fine texture does: a codec takes the finest noise first. Otherwise some blocks have moved.
 EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share, bool chroma) {
   if (fine == kUnknown) return kUnknown;
   const int sigma = coarse == kUnknown ? fine : joined_sigma(fine, coarse);
   if (half <= 0) return sigma;  // 0: most of these blocks have no estimate beside them
-  // Both are continuous where a codec begins to show.
+  // All are continuous where a codec begins to show.
   const int missing = 5 * (half * 9 / 8 - sigma);
+  const int shared = 5 * (sigma - fine);
   const int uneven = 32 * most - 41 * half;
-  const int by_codec = missing > uneven ? missing : uneven;
+  const int kept = uneven < shared ? uneven : shared;
+  const int by_codec = missing > kept ? missing : kept;
   const int before_codec = sigma_before_codec(sigma, half, most, chroma);
   const int least = before_codec < by_codec ? before_codec : by_codec;
   const int more = least > sigma ? (least - sigma) * share / 256 : 0;

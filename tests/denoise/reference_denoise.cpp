@@ -153,7 +153,8 @@ std::array<int, 2> rest(const Grid& now, const Grid& then, int x, int y, int dx,
 
 /// The standard deviation below which `tenths` of the blocks counted by texture are, -1 for fewer
 /// than `least` of them.
-int sigma_of(const std::vector<std::int64_t>& counts, int tenths, int least) {
+int sigma_of(std::vector<std::int64_t> counts, int tenths, int least, bool without_first = false) {
+  if (without_first) counts[0] = 0;
   std::int64_t all = 0;
   for (const std::int64_t count : counts)
     all += count;
@@ -246,6 +247,7 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
       const int then_x = limited(x + ((v.x + 8) >> 4), 0, samples.columns - 8);
       const int then_y = limited(y + ((v.y + 8) >> 4), 0, samples.rows - 8);
       std::vector<int> changes;
+      std::vector<int> olds;
       int sum_of_changes = 0;
       for (int k = 0; k < 64; ++k) {
         int old = known.estimate.near(then_x + k % 8, then_y + k / 8);
@@ -253,6 +255,7 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
           const int gain = gain_[static_cast<std::size_t>(y / 16 * blocks_x_ + x / 16)];
           old = limited(old + part(old - 512, gain), 0, kTop);
         }
+        olds.push_back(old);
         changes.push_back(block[static_cast<std::size_t>(k)] - old);
         sum_of_changes += changes.back();
       }
@@ -260,11 +263,14 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
       const int change = magnitudes(changes);
       count(known.coarse_textures,
             std::max(std::min(texture_over(2) * 159 / 64, change * certainty / 256 * 25 / 8), 1));
-      const int residual =
-          magnitudes(less(changes, static_cast<int>(quotient(sum_of_changes, 64))));
+      const auto mean_of_changes = static_cast<int>(quotient(sum_of_changes, 64));
+      const int residual = magnitudes(less(changes, mean_of_changes));
       const int activity = magnitudes(less(block, sum / 64));
       if (residual < 2048 || residual < 0.75 * std::max(activity, change)) continue;
-      count(known.residuals, std::max(residual * certainty / 256 * 39 / 16, 1));
+      // Texture is in the estimate, too; noise has been averaged away there.
+      const int before = magnitudes(less(olds, sum / 64 - mean_of_changes));
+      const int certain = residual * certainty / 256;
+      count(known.residuals, certain < 1.125 * before ? 1 : std::max(certain * 39 / 16, 1));
     }
   }
 }
@@ -283,8 +289,8 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const 
     for (std::size_t level = 0; level < 16; ++level) {
       const int fine = sigma_of(known.textures[level], 2, least);
       const int coarse = sigma_of(known.coarse_textures[level], 2, least);
-      const int middle = sigma_of(known.residuals[level], 5, least / 3);
-      const int residual = sigma_of(known.residuals[level], 9, least / 3);
+      const int middle = sigma_of(known.residuals[level], 5, least / 3, true);
+      const int residual = sigma_of(known.residuals[level], 9, least / 3, true);
       by_segment[level] = fine;
       if (fine >= 0 && coarse >= 0) {
         const int joined =
@@ -301,8 +307,10 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const 
       const std::int64_t ramp =
           std::max<std::int64_t>(16 * blocks_of(known.residuals[level]) - all, 0);
       const std::int64_t share = std::min<std::int64_t>(256 * ramp / all, 256);
-      const int shown = std::max(5 * (static_cast<int>(std::floor(1.125 * middle)) - sigma),
-                                 32 * residual - 41 * middle);
+      const int missing = 5 * (static_cast<int>(std::floor(1.125 * middle)) - sigma);
+      const int uneven = 32 * residual - 41 * middle;
+      // Uneven residuals alone may be motion: textures must lack noise as well.
+      const int shown = std::max(missing, std::min(uneven, 5 * (sigma - fine)));
       // The share that textures lack of the middle, from a quarter of it to a half, in chroma.
       const std::int64_t lack = std::min(std::max(3 * middle - 4 * sigma, 0), middle);
       const std::int64_t grown = 5 * middle + (chroma ? 3 * lack : 0);

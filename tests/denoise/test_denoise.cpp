@@ -529,6 +529,87 @@ TEST(Denoise, NoiseOfALevelIsThatOfTheBlocksWhichACodecHasLeftIt) {
   EXPECT_EQ(denoise::segment_sigma(3000, 3000, 3800, 4096, 256, false), denoise::kMostSigma);
   // Beyond twice the half lies what has moved.
   EXPECT_EQ(denoise::segment_sigma(22, 66, 84, 300, 256, false), 2 * 84 * 5 / 4);
+  // Uneven residuals, where textures lack no noise: a person who walks past leaves, and fur.
+  EXPECT_EQ(denoise::segment_sigma(215, 196, 171, 231, 256, false), 215);
+  EXPECT_EQ(denoise::segment_sigma(241, 284, 219, 342, 256, false), 241);
+  // Where they begin to lack some, 5 times what coarse textures tell more than fine ones.
+  EXPECT_EQ(denoise::segment_sigma(100, 131, 90, 126, 256, false), 124);
+  EXPECT_EQ(denoise::segment_sigma(100, 132, 90, 126, 256, false), 5 * (128 - 100));
+  EXPECT_EQ(denoise::segment_sigma(100, 133, 90, 126, 256, false), 5 * 126 / 4);
+}
+
+/// Sums of blocks with noise of 3 levels, beside the mean of n frames.
+TEST(Denoise, ResidualsTellNothingWhereTheEstimateShowsAsMuch) {
+  const auto residual = [](const denoise::NoiseSums& sums, std::size_t n) {
+    EXPECT_TRUE(denoise::is_noisy(sums));
+    return denoise::residual_texture(sums, denoise::weight_tables().certainty[n]);
+  };
+  constexpr double kNoise = 0.8 * 3 * 64 * 64;
+  for (const int n : {1, 2, 5, 24}) {
+    const auto change = static_cast<int>(kNoise * std::sqrt(1 + 1.0 / n));
+    const auto before = static_cast<int>(kNoise / std::sqrt(n));
+    const int told = residual({0, change, change, static_cast<int>(kNoise), before},
+                              static_cast<std::size_t>(n));
+    if (n == 1) {
+      EXPECT_EQ(told, denoise::kNoResidual);
+    } else {
+      EXPECT_NEAR(told, kNoise * 39 / 16, kNoise / 40) << n;
+    }
+  }
+  // Texture beside the same texture, a little moved.
+  EXPECT_EQ(residual({0, 10000, 10000, 10000, 10000}, 24), denoise::kNoResidual);
+  // At the limit: 8 certainties of the residual, 9 of the estimate.
+  EXPECT_EQ(residual({0, 9216, 9216, 9216, 8032}, 24), 9036 * 39 / 16);
+  EXPECT_EQ(residual({0, 9216, 9216, 9216, 8033}, 24), denoise::kNoResidual);
+  EXPECT_EQ(residual({0, 9216, 9216, 9216, 0}, 0), denoise::kNoResidual);
+}
+
+/// Leaves in the wind beside a wall in three shades.
+TEST(Denoise, TextureThatVectorsHardlyFollowIsNoNoise) {
+  constexpr double kSigma = 3;
+  constexpr int kLattice = 512;
+  const ImageDesc desc{PixelFormat::gray8, 384, 256};
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> knot(-1, 1);
+  std::vector<double> knots(kLattice * kLattice);
+  for (double& each : knots)
+    each = knot(random);
+  // Random knots, with smooth steps between them.
+  const auto texture = [&](double x, double y) {
+    const auto part = [](double t) { return t * t * (3 - 2 * t); };
+    const double right = part(x - std::floor(x));
+    const double below = part(y - std::floor(y));
+    const auto at = [&](int i, int j) {
+      const auto wrapped = [](double t, int more) {
+        return static_cast<std::size_t>(static_cast<int>(std::floor(t)) + more + kLattice) % kLattice;
+      };
+      return knots[wrapped(y, j) * kLattice + wrapped(x, i)];
+    };
+    return (at(0, 0) * (1 - right) + at(1, 0) * right) * (1 - below) +
+           (at(0, 1) * (1 - right) + at(1, 1) * right) * below;
+  };
+  std::normal_distribution<double> noise(0, kSigma);
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Image frame(desc);
+  FrameContext context;
+  for (int i = 0; i < 24; ++i) {
+    for (int y = 0; y < desc.height; ++y) {
+      for (int x = 0; x < desc.width; ++x) {
+        double level = 56 + 16 * (x / 64);
+        if (x >= 192) {
+          level = 72 + 40 * texture((x + 2 * std::sin(0.9 * i + 0.35 * y)) / 2.2,
+                                (y + 2 * std::cos(0.7 * i + 0.3 * x)) / 2.2);
+        }
+        frame.view().row(0, y)[x] =
+            static_cast<std::uint8_t>(std::clamp(std::lround(level + noise(random)), 0L, 255L));
+      }
+    }
+    filter->submit(frame.view(), frame.view(), context);
+  }
+  const double share = measured_sigma(*filter, desc, 72) / kSigma;
+  EXPECT_GT(share, 0.95);
+  EXPECT_LT(share, 1.25);
 }
 
 /// Numbers like those of the chroma of a street after H.264.

@@ -411,6 +411,7 @@ NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int le
     ProductSum<decltype(d)> change;
     ProductSum<decltype(d)> residual;
     ProductSum<decltype(d)> activity;
+    ProductSum<decltype(d)> before;
     hn::Vec<decltype(d)> changes[kNoiseBlock];
     hn::Vec<decltype(d32)> second[kNoiseBlock];
     for (int y = 0; y < kNoiseBlock; ++y) {
@@ -428,8 +429,11 @@ NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int le
     const auto mean = set16(mean_change(sum.total()));
     for (int y = 0; y < kNoiseBlock; ++y) {
       change.add(hn::Abs(changes[y]));
-      residual.add(hn::Abs(hn::Sub(changes[y], mean)));
-      activity.add(hn::Abs(hn::Sub(hn::LoadU(d, first + y * stride), set16(level))));
+      const auto rest = hn::Sub(changes[y], mean);
+      residual.add(hn::Abs(rest));
+      const auto own = hn::Sub(hn::LoadU(d, first + y * stride), set16(level));
+      activity.add(hn::Abs(own));
+      before.add(hn::Abs(hn::Sub(own, rest)));
     }
     auto spread = hn::Zero(d32);
     for (int y = 2; y + 2 < kNoiseBlock; ++y) {
@@ -437,7 +441,7 @@ NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int le
                                                hn::Sub(second[y], second[y + 2]))));
     }
     return {hn::GetLane(hn::SumOfLanes(d32, spread)), change.total(), residual.total(),
-            activity.total()};
+            activity.total(), before.total()};
   }
 }
 
