@@ -50,14 +50,19 @@ EQUALUX_HD int noise_blocks_across(int columns) {
 /// Rows of a histogram of blocks: fine textures by segment, then coarse ones, then residuals.
 inline constexpr int kTextureRows = 3 * kSegments;
 
+/// Sum of second differences over twice the distance, in units of the fine texture. With the factor
+/// the fifth of blocks ends at 141 sigma for it alone, over 0.96 (measured).
+EQUALUX_HD int spread_texture(int spread) {
+  return spread * 159 / 64;
+}
+
 /// Coarse texture of a block, in units of the fine one, for which white noise has nearly the same
-/// value: the smaller one of `spread`, the sum of second differences over twice the distance, and
-/// `change`, the sum of differences from an estimate with this certainty. Noise that neighbours
-/// share hardly shows in fine texture, but in both of these; what the picture shows, only in one.
-/// Factors are those at which the fifth of blocks ends at 141 sigma for each alone, over 0.96, as
-/// the smaller one of two ends lower (measured). At least 1, as texture_bin() needs.
+/// value: the smaller one of spread_texture() and of `change`, the sum of differences from an
+/// estimate with this certainty. Noise that neighbours share hardly shows in fine texture, but in
+/// both of these; what the picture shows, only in one. The factor of the second is found like that
+/// of the first, as the smaller one of two ends lower. At least 1, as texture_bin() needs.
 EQUALUX_HD int coarse_texture(int spread, int change, int certainty) {
-  const int by_spread = spread * 159 / 64;
+  const int by_spread = spread_texture(spread);
   const int by_change = change * certainty / 256 * 25 / 8;
   const int least = by_spread < by_change ? by_spread : by_change;
   return least > 1 ? least : 1;
@@ -88,13 +93,15 @@ inline constexpr int kNoResidual = 1;
 inline constexpr int kNoResidualBin = 0;
 
 /// Residual of a noisy block beside an estimate of this certainty, in units of the fine texture.
-/// For Gaussian noise, nine tenths of blocks end at 139 sigma (measured). kNoResidual where the
-/// estimate shows about as much as what changes: it has averaged noise away, so what it shows is
-/// texture, or noise that a codec has repeated, and that may be what has changed.
+/// For Gaussian noise, nine tenths of blocks end at 139 sigma (measured). kNoResidual where what
+/// has changed may be texture: where the estimate, in which noise is averaged away, shows about as
+/// much as what changes, and where that is smooth, as water and smoke are. What codecs leave of
+/// noise differs over two samples.
 EQUALUX_HD int residual_texture(const NoiseSums& sums, int certainty) {
   const int residual = sums.residual * certainty / 256;
-  const int texture = 8 * residual >= 9 * sums.before ? residual * 39 / 16 : kNoResidual;
-  return texture > kNoResidual ? texture : kNoResidual;
+  const int texture = residual * 39 / 16;
+  const bool is_noise = 8 * residual >= 9 * sums.before && spread_texture(sums.spread) >= texture;
+  return is_noise && texture > kNoResidual ? texture : kNoResidual;
 }
 
 /// Count of one block of the present frame.

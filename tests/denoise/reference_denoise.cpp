@@ -261,16 +261,19 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
       }
       const int certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
       const int change = magnitudes(changes);
+      const int spread = texture_over(2) * 159 / 64;
       count(known.coarse_textures,
-            std::max(std::min(texture_over(2) * 159 / 64, change * certainty / 256 * 25 / 8), 1));
+            std::max(std::min(spread, change * certainty / 256 * 25 / 8), 1));
       const auto mean_of_changes = static_cast<int>(quotient(sum_of_changes, 64));
       const int residual = magnitudes(less(changes, mean_of_changes));
       const int activity = magnitudes(less(block, sum / 64));
       if (residual < 2048 || residual < 0.75 * std::max(activity, change)) continue;
-      // Texture is in the estimate, too; noise has been averaged away there.
+      // Texture is in the estimate, too; noise has been averaged away there. Water is smooth.
       const int before = magnitudes(less(olds, sum / 64 - mean_of_changes));
       const int certain = residual * certainty / 256;
-      count(known.residuals, certain < 1.125 * before ? 1 : std::max(certain * 39 / 16, 1));
+      const int strength = certain * 39 / 16;
+      const bool told = certain >= 1.125 * before && strength <= spread;
+      count(known.residuals, told ? std::max(strength, 1) : 1);
     }
   }
 }
