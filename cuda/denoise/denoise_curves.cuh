@@ -44,9 +44,9 @@ __device__ __forceinline__ void find_sigma(const std::uint32_t (&counts)[kBinsOf
 /// Counts of the rows of a component's histogram, and standard deviations that they tell.
 struct NoiseSigmas {
   std::uint64_t counts[denoise::kTextureRows];
-  int fifths[2 * denoise::kSegments];  ///< by fine, then by coarse textures
-  int halves[denoise::kSegments];      ///< by half of the residuals, and by nine tenths
-  int nine_tenths[denoise::kSegments];
+  int fifths[denoise::kResidualRows];   ///< by fine, then by coarse textures
+  int halves[2 * denoise::kSegments];   ///< by half of the residuals, then by half of the swings
+  int nine_tenths[denoise::kSegments];  ///< by nine tenths of the residuals
 };
 
 /// Finds what a row of texture bins tells, by a warp; denoise::kUnknown where too few blocks are
@@ -70,7 +70,8 @@ __device__ __forceinline__ void read_row(const DenoisePicture& picture,
     mine += all[i];
   }
   std::uint32_t untold = 0;  // blocks that do not tell how strong the noise is
-  if (row >= 2 * denoise::kSegments && lane == 0) {
+  const bool residuals = row >= denoise::kResidualRows && row < denoise::kSwingRows;
+  if (residuals && lane == 0) {
     static_assert(denoise::kNoResidualBin < kBinsOfLane);
     untold = all[denoise::kNoResidualBin];
     mine -= untold;
@@ -87,11 +88,11 @@ __device__ __forceinline__ void read_row(const DenoisePicture& picture,
       sigma = denoise::kUnknown;
     }
   };
-  if (row < 2 * denoise::kSegments) {
+  if (row < denoise::kResidualRows) {
     find(denoise::kFifth, sigmas.fifths[row]);
   } else {
-    find(denoise::kHalf, sigmas.halves[row - 2 * denoise::kSegments]);
-    find(denoise::kNineTenths, sigmas.nine_tenths[row - 2 * denoise::kSegments]);
+    find(denoise::kHalf, sigmas.halves[row - denoise::kResidualRows]);
+    if (residuals) find(denoise::kNineTenths, sigmas.nine_tenths[row - denoise::kResidualRows]);
   }
 }
 
@@ -113,10 +114,14 @@ __device__ void make_noise_curves(const DenoisePicture& picture, int component) 
     sigma[thread] = picture.noise;
     if (picture.noise == 0) {
       const int share = denoise::residual_share(sigmas.counts[thread],
-                                                sigmas.counts[2 * denoise::kSegments + thread]);
-      sigma[thread] = denoise::segment_sigma(
-          sigmas.fifths[thread], sigmas.fifths[denoise::kSegments + thread], sigmas.halves[thread],
-          sigmas.nine_tenths[thread], share, measured.chroma);
+                                                sigmas.counts[denoise::kResidualRows + thread]);
+      const int fine = sigmas.fifths[thread];
+      const int coarse = sigmas.fifths[denoise::kCoarseRows + thread];
+      const int told = denoise::segment_sigma(fine, coarse, sigmas.halves[thread],
+                                              sigmas.nine_tenths[thread], share, measured.chroma);
+      sigma[thread] = denoise::swinging_sigma(
+          told, sigmas.halves[denoise::kSegments + thread],
+          denoise::most_swinging_sigma(told, fine, coarse, measured.chroma));
     }
   }
   __syncthreads();

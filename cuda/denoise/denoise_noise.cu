@@ -76,11 +76,10 @@ struct NoiseColumn {
   }
 };
 
-/// Counts a block of a segment in a row of bins of kSegments each.
-__device__ __forceinline__ void count(NoiseCounts& noise, int row, int segment, int texture) {
-  atomicAdd(
-      &noise.picture[(row * kSegments + segment) * kTextureBins + denoise::texture_bin(texture)],
-      1U);
+/// Counts a texture of a level in the rows of bins of a kind.
+__device__ __forceinline__ void count(NoiseCounts& noise, int kind, int level, int texture) {
+  const int row = kind + (level >> denoise::kKnotShift);
+  atomicAdd(&noise.picture[row * kTextureBins + denoise::texture_bin(texture)], 1U);
 }
 
 /// Histogram of all noise blocks of 8 x 8 samples by level and denoise::block_texture(), for a
@@ -97,10 +96,22 @@ __global__ void __launch_bounds__(kCountThreads)
   const int level = block.level();
   const int texture = block_sum(second_differences<1>(block.sample, block.column));
   if (block.exists && block.column == 0 && texture >= denoise::kLeastTexture)
-    count(*component.noise, 0, level >> denoise::kKnotShift, texture);
+    count(*component.noise, 0, level, texture);
 }
 
-/// Counts the thread's noise block by fine and coarse texture and by residual.
+/// Counts the swing of a pair of noise blocks, whose lanes are beside each other.
+__device__ __forceinline__ void count_swing(const NoiseColumn& block, int level, int sum,
+                                            int weight, const DenoisePicture& picture,
+                                            NoiseCounts& noise) {
+  const int neighbour = __shfl_down_sync(0xFFFFFFFFU, sum, kNoiseBlock);
+  const int weight_there = __shfl_down_sync(0xFFFFFFFFU, weight, kNoiseBlock);
+  const int exists_there = __shfl_down_sync(0xFFFFFFFFU, block.exists ? 1 : 0, kNoiseBlock);
+  if (exists_there == 0 || threadIdx.x % (2 * kNoiseBlock) != 0) return;
+  const int certainty = picture.tables->weights.certainty[min(weight, weight_there)];
+  count(noise, denoise::kSwingRows, level, denoise::swing_texture(sum, neighbour, certainty));
+}
+
+/// Counts the thread's noise block by fine and coarse texture, by residual and by swing.
 __device__ __forceinline__ void count_beside_estimate(const DenoisePicture& picture,
                                                       const DenoiseComponent& component) {
   constexpr auto kTurns = static_cast<int>(denoise::kNoiseTurns);
@@ -131,29 +142,36 @@ __device__ __forceinline__ void count_beside_estimate(const DenoisePicture& pict
 #pragma unroll
   for (int k = 0; k < kNoiseBlock; ++k)
     sum += changes[k];
-  const int mean = denoise::mean_change(block_sum(sum));
+  sum = block_sum(sum);
+  count_swing(block, level, sum, weight, picture, *component.noise);
+  const int mean = denoise::mean_change(sum);
   int before[kNoiseBlock];
 #pragma unroll
   for (int k = 0; k < kNoiseBlock; ++k)
     before[k] = block.sample[k] - changes[k];
-  const denoise::NoiseSums sums{
-      spread, block_sum(magnitudes(changes, 0)), block_sum(magnitudes(changes, mean)),
-      block_sum(magnitudes(block.sample, level)), block_sum(magnitudes(before, level - mean))};
+  const denoise::NoiseSums sums{spread,
+                                block_sum(magnitudes(changes, 0)),
+                                block_sum(magnitudes(changes, mean)),
+                                block_sum(magnitudes(block.sample, level)),
+                                block_sum(magnitudes(before, level - mean)),
+                                sum};
   if (!block.exists || block.column != 0 || texture < denoise::kLeastTexture) return;
-  const int segment = level >> denoise::kKnotShift;
   const int certainty = picture.tables->weights.certainty[weight];
-  count(*component.noise, 0, segment, texture);
-  count(*component.noise, 1, segment, denoise::coarse_texture(spread, sums.change, certainty));
-  if (denoise::is_noisy(sums))
-    count(*component.noise, 2, segment, denoise::residual_texture(sums, certainty));
+  count(*component.noise, 0, level, texture);
+  count(*component.noise, denoise::kCoarseRows, level,
+        denoise::coarse_texture(spread, sums.change, certainty));
+  if (denoise::is_noisy(sums)) {
+    count(*component.noise, denoise::kResidualRows, level,
+          denoise::residual_texture(sums, certainty));
+  }
 }
 
 /// Histogram of noise blocks of 8 x 8 samples by level, by fine and coarse texture, and by
-/// residual, as denoise::noise_sums() has them.
+/// residual, as denoise::noise_sums() has them, and of pairs of them by swing.
 ///
 /// Lanes are those of noise_count_alone_kernel. Every second block of every eighth row of blocks is
 /// counted: 1 / 16 of the samples and as many estimates are read. Up to three atomics in device
-/// memory for each noise block.
+/// memory for each noise block, and one for each pair.
 ///
 /// Runs beside the kernel ahead, which began after the vectors were there: the picture, the planes
 /// known before it, vectors and gains are not written by either. Only the counts of the next

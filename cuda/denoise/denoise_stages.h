@@ -47,10 +47,10 @@ struct KnownPlanes {
   NumberPlane<std::uint8_t> weight;
 };
 
-/// Noise of a component in device memory: histograms of noise blocks by fine and coarse texture and
-/// residual, kTextureRows of kTextureBins, and the curves made from them. `picture` has the counts
-/// of one picture until those of the next one are made into curves; in `all` older blocks count
-/// less.
+/// Noise of a component in device memory: histograms of noise blocks by fine and coarse texture,
+/// residual and swing, kTextureRows of kTextureBins, and the curves made from them. `picture` has
+/// the counts of one picture until those of the next one are made into curves; in `all` older
+/// blocks count less.
 struct NoiseCounts {
   std::uint32_t picture[denoise::kTextureRows * denoise::kTextureBins];
   std::uint32_t all[denoise::kTextureRows * denoise::kTextureBins];

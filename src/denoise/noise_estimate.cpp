@@ -13,6 +13,11 @@ std::uint64_t sum_of(const std::array<std::uint32_t, kTextureBins>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
+/// Rows of a segment in a histogram.
+std::array<std::size_t, 4> rows_of(std::size_t segment) {
+  return {segment, kCoarseRows + segment, kResidualRows + segment, kSwingRows + segment};
+}
+
 NoiseCurves curves_of(const int (&sigma)[kSegments]) {
   NoiseCurves curves{};
   for (int i = 0; i < kSegments; ++i)
@@ -36,7 +41,8 @@ void NoiseEstimate::sum_frame(std::size_t row) {
 
 /// Standard deviation that so many tenths of a row's blocks tell, or kUnknown.
 int NoiseEstimate::sigma_of_row(std::size_t row, int tenths) const {
-  std::size_t bin = row < 2 * kSegments ? 0 : kNoResidualBin + 1;
+  const bool residuals = row >= kResidualRows && row < kSwingRows;
+  std::size_t bin = residuals ? kNoResidualBin + 1 : 0;
   const std::uint64_t sum = std::accumulate(all_[row].begin() + static_cast<std::ptrdiff_t>(bin),
                                             all_[row].end(), std::uint64_t{0});
   if (sum < least_count(static_cast<int>(row), columns_, rows_)) return kUnknown;
@@ -51,10 +57,14 @@ void NoiseEstimate::make_curves() {
   for (std::size_t i = 0; i < kSegments; ++i) {
     sigma[i] = kUnknown;
     if (!seen_[i]) continue;
-    const std::size_t residuals = 2 * kSegments + i;
-    sigma[i] = segment_sigma(sigma_of_row(i, kFifth), sigma_of_row(kSegments + i, kFifth),
-                             sigma_of_row(residuals, kHalf), sigma_of_row(residuals, kNineTenths),
-                             residual_share(sum_of(all_[i]), sum_of(all_[residuals])), chroma_);
+    const auto [fine, coarse, residuals, swings] = rows_of(i);
+    const int by_fine = sigma_of_row(fine, kFifth);
+    const int by_coarse = sigma_of_row(coarse, kFifth);
+    const int told = segment_sigma(
+        by_fine, by_coarse, sigma_of_row(residuals, kHalf), sigma_of_row(residuals, kNineTenths),
+        residual_share(sum_of(all_[fine]), sum_of(all_[residuals])), chroma_);
+    sigma[i] = swinging_sigma(told, sigma_of_row(swings, kHalf),
+                              most_swinging_sigma(told, by_fine, by_coarse, chroma_));
   }
   fill_gaps(sigma);
   curves_ = curves_of(sigma);
@@ -64,7 +74,7 @@ void NoiseEstimate::finish_frame() {
   for (std::size_t i = 0; i < kSegments; ++i) {
     if (!counted_[i] && !seen_[i]) continue;
     bool any = false;
-    for (const std::size_t row : {i, kSegments + i, 2 * kSegments + i}) {
+    for (const std::size_t row : rows_of(i)) {
       sum_frame(row);
       any = any || std::any_of(all_[row].begin(), all_[row].end(),
                                [](std::uint32_t count) { return count != 0; });
@@ -78,7 +88,7 @@ void NoiseEstimate::finish_frame() {
 
 void NoiseEstimate::add(const NoiseEstimate& other) {
   for (std::size_t i = 0; i < kSegments; ++i) {
-    for (const std::size_t row : {i, kSegments + i, 2 * kSegments + i})
+    for (const std::size_t row : rows_of(i))
       for (std::size_t bin = 0; other.counted_[i] && bin < kTextureBins; ++bin)
         counts_[row][bin] += other.counts_[row][bin];
   }
@@ -86,8 +96,11 @@ void NoiseEstimate::add(const NoiseEstimate& other) {
 }
 
 void NoiseEstimate::clear() {
-  for (std::size_t i = 0; i < kSegments; ++i)
-    if (counted_[i]) counts_[i] = counts_[kSegments + i] = counts_[2 * kSegments + i] = {};
+  for (std::size_t i = 0; i < kSegments; ++i) {
+    if (!counted_[i]) continue;
+    for (const std::size_t row : rows_of(i))
+      counts_[row] = {};
+  }
   counted_.reset();
 }
 

@@ -92,12 +92,16 @@ EQUALUX_HD NoiseSums noise_sums(const std::int16_t* now, std::ptrdiff_t now_step
     for (int x = 0; x < kNoiseBlock; ++x)
       sum += change(x, y);
   const int mean = mean_change(sum);
-  return {block_spread(now, now_step), block_magnitudes(change, 0), block_magnitudes(change, mean),
-          block_magnitudes(sample, level), block_magnitudes(before, level - mean)};
+  return {block_spread(now, now_step),
+          block_magnitudes(change, 0),
+          block_magnitudes(change, mean),
+          block_magnitudes(sample, level),
+          block_magnitudes(before, level - mean),
+          sum};
 }
 
-/// Histogram of a plane's blocks by level, and by fine and coarse texture and residual. Blocks with
-/// next to no fine texture do not count.
+/// Histogram of a plane's blocks by level, and by fine and coarse texture and residual, and of
+/// pairs of them by swing. Blocks with next to no fine texture count for swings alone.
 class NoiseEstimate {
  public:
   NoiseEstimate() = default;
@@ -105,27 +109,23 @@ class NoiseEstimate {
   NoiseEstimate(int columns, int rows, bool chroma)
       : columns_(columns), rows_(rows), chroma_(chroma) {}
 
-  /// Returns true where a block counts.
+  /// Returns true where a block's textures count.
   [[nodiscard]] static bool counts(const NoiseBlock& block) {
     return block.texture >= kLeastTexture;
   }
   /// Counts a block, if it counts.
   void add(const NoiseBlock& block) {
-    if (!counts(block)) return;
-    const auto segment = static_cast<std::size_t>(block.level >> kKnotShift);
-    ++counts_[segment][static_cast<std::size_t>(texture_bin(block.texture))];
-    counted_.set(segment);
+    if (counts(block)) count(0, block.level, block.texture);
   }
   /// Counts what a block that counts shows beside the estimate, of this certainty. The first
   /// picture that is measured is counted before it has one.
   void add(const NoiseBlock& block, const NoiseSums& sums, int certainty) {
-    const auto segment = static_cast<std::size_t>(block.level >> kKnotShift);
-    const auto count = [&](std::size_t row, int texture) {
-      ++counts_[row * kSegments + segment][static_cast<std::size_t>(texture_bin(texture))];
-    };
-    count(1, coarse_texture(sums.spread, sums.change, certainty));
-    if (is_noisy(sums)) count(2, residual_texture(sums, certainty));
+    if (!counts(block)) return;
+    count(kCoarseRows, block.level, coarse_texture(sums.spread, sums.change, certainty));
+    if (is_noisy(sums)) count(kResidualRows, block.level, residual_texture(sums, certainty));
   }
+  /// Counts a pair of blocks by swing_texture(), at the level of the first one.
+  void add_swing(int level, int texture) { count(kSwingRows, level, texture); }
   /// Ends a frame: the counts of earlier ones decay, and curves() are those of all blocks so far.
   void finish_frame();
   /// Returns true after finish_frame().
@@ -144,6 +144,13 @@ class NoiseEstimate {
  private:
   using Counts = std::array<std::array<std::uint32_t, kTextureBins>, kTextureRows>;
 
+  /// Counts a texture in the rows of a kind.
+  void count(int kind, int level, int texture) {
+    const int segment = level >> kKnotShift;
+    ++counts_[static_cast<std::size_t>(kind + segment)]
+             [static_cast<std::size_t>(texture_bin(texture))];
+    counted_.set(static_cast<std::size_t>(segment));
+  }
   void sum_frame(std::size_t row);
   [[nodiscard]] int sigma_of_row(std::size_t row, int tenths) const;
   void make_curves();

@@ -47,8 +47,12 @@ EQUALUX_HD int noise_blocks_across(int columns) {
   return room < 0 ? 0 : room / kNoiseStep + 1;
 }
 
-/// Rows of a histogram of blocks: fine textures by segment, then coarse ones, then residuals.
-inline constexpr int kTextureRows = 3 * kSegments;
+/// Rows of a histogram of blocks, kSegments of each kind from these on: fine textures, coarse ones,
+/// residuals and swings.
+inline constexpr int kCoarseRows = kSegments;
+inline constexpr int kResidualRows = 2 * kSegments;
+inline constexpr int kSwingRows = 3 * kSegments;
+inline constexpr int kTextureRows = 4 * kSegments;
 
 /// Sum of second differences over twice the distance, in units of the fine texture. With the factor
 /// the fifth of blocks ends at 141 sigma for it alone, over 0.96 (measured).
@@ -75,6 +79,7 @@ struct NoiseSums {
   int residual;  ///< the same of the differences less their mean
   int activity;  ///< sum of magnitudes of the block's samples less the block's level
   int before;    ///< the same of the estimate
+  int sum;       ///< sum of the differences
 };
 
 /// Returns true where what changes in a block is most of what the block shows: noise, and not the
@@ -104,6 +109,16 @@ EQUALUX_HD int residual_texture(const NoiseSums& sums, int certainty) {
   return is_noise && texture > kNoResidual ? texture : kNoResidual;
 }
 
+/// Swing of two neighbouring blocks, in units of the fine texture: the difference of the sums of
+/// their differences from the estimate, of this certainty. Light and white balance change both
+/// alike. For Gaussian noise, half of the swings end at 141 sigma (computed: 0.674 times the
+/// square root of 2 times 64). At least 1, as texture_bin() needs.
+EQUALUX_HD int swing_texture(int sum, int neighbour, int certainty) {
+  const int difference = sum < neighbour ? neighbour - sum : sum - neighbour;
+  const int texture = difference * certainty / 256 * 147 / 8;
+  return texture > 1 ? texture : 1;
+}
+
 /// Count of one block of the present frame.
 inline constexpr std::uint32_t kNoiseUnit = 256;
 
@@ -114,11 +129,11 @@ EQUALUX_HD std::uint32_t count_after(std::uint32_t all, std::uint32_t blocks) {
 
 /// Count from which a row of the histogram has enough blocks to tell its level's noise: 24 blocks,
 /// in small planes a quarter of those that they have, at least 3; of residuals a third of that, as
-/// most blocks may have none.
+/// most blocks may have none, and of swings, of which there are half as many.
 EQUALUX_HD std::uint64_t least_count(int row, int columns, int rows) {
   const int quarter = noise_blocks_across(columns) * (rows / kNoiseBlock) / 4;
   const int least = clamp(quarter, 3, 24);
-  return static_cast<unsigned>(row < 2 * kSegments ? least : least / 3) * std::uint64_t{kNoiseUnit};
+  return static_cast<unsigned>(row < kResidualRows ? least : least / 3) * std::uint64_t{kNoiseUnit};
 }
 
 /// How much the residuals of a level count beside its textures, in 256ths: nothing where one block
@@ -206,6 +221,33 @@ EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share
   const int least = before_codec < by_codec ? before_codec : by_codec;
   const int more = least > sigma ? (least - sigma) * share / 256 : 0;
   return sigma + more < kMostSigma ? sigma + more : kMostSigma;
+}
+
+/// Largest standard deviation that swings tell of a segment's noise, `sigma` by its textures and
+/// residuals. In components other than chroma it is what textures tell and 3/4 of what neighbours
+/// share: much of what swings there is a picture that no vector follows.
+EQUALUX_HD int most_swinging_sigma(int sigma, int fine, int coarse, bool chroma) {
+  if (chroma) return kMostSigma;
+  if (fine == kUnknown || coarse == kUnknown) return sigma;
+  return sigma + 3 * (joined_sigma(fine, coarse) - fine) / 4;
+}
+
+/// Standard deviation of a segment's noise, `sigma` or kUnknown without them, beside the half of
+/// its swings, or kUnknown; at most `most`. Noise that is shared over more than a few samples shows
+/// in swings alone, such as the grain of film, or the blotches of colour that a phone or webcam
+/// leaves when it smooths chroma, and a codec when it rounds the mean of a block. A change is
+/// judged by 25 samples, whose mean has up to 5 / 8 of the swing where blotches are as wide as
+/// blocks. Up to twice `sigma` and a level, swings are those of white noise, or something moves
+/// that no vector follows.
+EQUALUX_HD int swinging_sigma(int sigma, int swing, int most) {
+  if (swing == kUnknown) return sigma;
+  const int told = sigma == kUnknown ? 0 : sigma;
+  const int shared = 11 * swing / 16;
+  const int passing = 4 * (swing - 2 * told - kLevel);
+  const int least = shared < passing ? shared : passing;
+  const int swings = least < most ? least : most;
+  if (swings <= told) return sigma;
+  return swings < kMostSigma ? swings : kMostSigma;
 }
 
 /// Interpolates unknown segments between known neighbours, and extends the first and last known

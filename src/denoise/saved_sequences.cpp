@@ -18,9 +18,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "states are written as they lie");
 
-/// The noise's bytes have this version's number of equal parts: fine textures, coarse textures and
-/// residuals. States of earlier versions lack the last ones.
-constexpr int kStateVersion = 3;
+/// The noise's bytes have this version's number of equal parts: fine textures, coarse textures,
+/// residuals and swings. States of earlier versions lack the last ones.
+constexpr int kStateVersion = 4;
 constexpr std::array<const char*, 3> kKinds{"frames", "top-fields", "bottom-fields"};
 
 /// Throws where a plane has the wrong number of samples, of `size` bytes each, or one above `most`.
@@ -94,7 +94,7 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
     const nlohmann::json all = parse_json(state);
     if (all == nlohmann::json::object()) return {};
     const nlohmann::json& version = all.at("version");
-    if (version != 1 && version != 2 && version != kStateVersion) {
+    if (version != 1 && version != 2 && version != 3 && version != kStateVersion) {
       throw_usage("the state has version " + json_text(version) + ", must be 1 to " +
                   std::to_string(kStateVersion));
     }

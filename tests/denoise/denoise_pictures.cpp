@@ -64,21 +64,22 @@ void draw_scene(const ImageView& out, const Scene& scene, int number, std::mt199
     const auto samples = samples_of(out, component);
     const bool chroma = format.model == ColorModel::yuv && component != 0;
     const int scale = chroma ? 1 << format.chroma_shift_x : 1;
-    // Noise of one sample more on each side.
+    const int together = chroma ? std::max(scene.shared, scene.blotches) : scene.shared;
+    // Noise of some samples more on each side.
     std::vector<double> around;
-    const int pitch = samples.columns + 2;
-    if (scene.shared) {
-      around.resize(static_cast<std::size_t>(pitch * (samples.rows + 2)));
+    const int pitch = samples.columns + together - 1;
+    if (together != 1) {
+      around.resize(static_cast<std::size_t>(pitch * (samples.rows + together - 1)));
       for (double& each : around)
         each = normal(random);
     }
     const auto noise_at = [&](int x, int y) {
-      if (!scene.shared) return normal(random);
+      if (together == 1) return normal(random);
       double sum = 0;
-      for (int j = 0; j < 3; ++j)
-        for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < together; ++j)
+        for (int i = 0; i < together; ++i)
           sum += around[static_cast<std::size_t>((y + j) * pitch + x + i)];
-      return sum / 3;
+      return sum / together;
     };
     for (int y = 0; y < samples.rows; ++y) {
       for (int x = 0; x < samples.columns; ++x) {

@@ -34,9 +34,10 @@ namespace equalux::test {
 struct Scene {
   double dx = 0;  ///< samples a frame
   double dy = 0;
-  double sigma = 3;     ///< of the noise, in levels of 8 bits
-  int cut = 1000;       ///< number of the first frame of another picture
-  bool shared = false;  ///< noise is that of 3 x 3 samples together
+  double sigma = 3;  ///< of the noise, in levels of 8 bits
+  int cut = 1000;    ///< number of the first frame of another picture
+  int shared = 1;    ///< noise is that of so many by so many samples together, an odd number
+  int blotches = 1;  ///< the same of chroma's noise
 };
 
 /// Draws frame `number` of a scene: a textured picture that pans, in the dark and with noise;

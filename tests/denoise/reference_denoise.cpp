@@ -199,7 +199,8 @@ int Grid::near(int x, int y) const {
 void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& component,
                                     const Grid& samples, bool alone) {
   Known& known = known_[c];
-  for (auto* textures : {&known.textures, &known.coarse_textures, &known.residuals}) {
+  for (auto* textures :
+       {&known.textures, &known.coarse_textures, &known.residuals, &known.swings}) {
     if (textures->empty()) textures->assign(16, std::vector<std::int64_t>(192));
     for (auto& level : *textures)
       for (std::int64_t& count : level)
@@ -207,6 +208,8 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
   }
   for (int y = 0; y + 8 <= samples.rows; y += 8) {
     if (!alone && (static_cast<std::uint32_t>(y / 8) + pictures_) % 8 != 0) continue;
+    // Of the first block of a pair: its level, the sum of its changes, and its certainty.
+    std::array<int, 3> first{};
     for (int x = 4; x + 8 <= samples.columns; x += 16) {
       std::vector<int> block;
       int sum = 0;
@@ -230,16 +233,19 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
         }
         return all;
       };
-      const auto level = static_cast<std::size_t>(sum / 64 / 1024);
-      const auto count = [&](std::vector<std::vector<std::int64_t>>& textures, int texture) {
+      const auto count_at = [&](std::vector<std::vector<std::int64_t>>& textures, int level,
+                                int texture) {
         const int octave = static_cast<int>(std::floor(std::log2(texture)));
         const int bin = 8 * octave + (octave >= 3 ? (texture >> (octave - 3)) % 8
                                                   : (texture << (3 - octave)) % 8);
-        textures[level][static_cast<std::size_t>(bin)] += 256;
+        textures[static_cast<std::size_t>(level / 1024)][static_cast<std::size_t>(bin)] += 256;
+      };
+      const int level = sum / 64;
+      const auto count = [&](std::vector<std::vector<std::int64_t>>& textures, int texture) {
+        count_at(textures, level, texture);
       };
       const int fine = texture_over(1);
-      if (fine < 451) continue;
-      count(known.textures, fine);
+      if (fine >= 451) count(known.textures, fine);
       if (alone) continue;
 
       // The estimate, where this picture's vector points, in whole samples and in this light.
@@ -260,16 +266,22 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
         sum_of_changes += changes.back();
       }
       const int certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
+      if (x % 32 == 20) {
+        const int swing = std::abs(first[1] - sum_of_changes) * std::min(first[2], certainty) / 256;
+        count_at(known.swings, first[0], std::max(static_cast<int>(18.375 * swing), 1));
+      }
+      first = {level, sum_of_changes, certainty};
+      if (fine < 451) continue;
       const int change = magnitudes(changes);
       const int spread = texture_over(2) * 159 / 64;
       count(known.coarse_textures,
             std::max(std::min(spread, change * certainty / 256 * 25 / 8), 1));
       const auto mean_of_changes = static_cast<int>(quotient(sum_of_changes, 64));
       const int residual = magnitudes(less(changes, mean_of_changes));
-      const int activity = magnitudes(less(block, sum / 64));
+      const int activity = magnitudes(less(block, level));
       if (residual < 2048 || residual < 0.75 * std::max(activity, change)) continue;
       // Texture is in the estimate, too; noise has been averaged away there. Water is smooth.
-      const int before = magnitudes(less(olds, sum / 64 - mean_of_changes));
+      const int before = magnitudes(less(olds, level - mean_of_changes));
       const int certain = residual * certainty / 256;
       const int strength = certain * 39 / 16;
       const bool told = certain >= 1.125 * before && strength <= spread;
@@ -301,10 +313,23 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const 
         by_segment[level] = std::min(joined, 4096);
       }
       int& sigma = by_segment[level];
+      // Noise of many samples together shows neither in textures nor in residuals. Neighbours share
+      // what coarse textures tell more than fine ones.
+      const double neighbours = fine >= 0 && coarse >= 0 ? sigma - fine : 0;
+      const auto with_swings = [&] {
+        const int swing = sigma_of(known.swings[level], 5, least / 3);
+        const int most = chroma ? 4096 : sigma + static_cast<int>(0.75 * neighbours);
+        const int shared =
+            std::min({swing * 11 / 16, 4 * (swing - 2 * std::max(sigma, 0) - 64), most, 4096});
+        if (swing >= 0 && shared > std::max(sigma, 0)) sigma = shared;
+      };
       const auto blocks_of = [](const std::vector<std::int64_t>& counts) {
         return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
       };
-      if (fine < 0 || middle <= 0) continue;
+      if (fine < 0 || middle <= 0) {
+        with_swings();
+        continue;
+      }
       // Of 256, between a 16th and an 8th of the blocks.
       const std::int64_t all = blocks_of(known.textures[level]);
       const std::int64_t ramp =
@@ -323,6 +348,7 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const 
       if (before > sigma)
         sigma =
             static_cast<int>(std::min<std::int64_t>(sigma + (before - sigma) * share / 256, 4096));
+      with_swings();
     }
     std::vector<int> filled = by_segment;
     for (int i = 0; i < 16; ++i) {

@@ -55,6 +55,7 @@ class ReferenceDenoiser {
     std::vector<std::vector<std::int64_t>> textures;  // counts by level and bin
     std::vector<std::vector<std::int64_t>> coarse_textures;
     std::vector<std::vector<std::int64_t>> residuals;
+    std::vector<std::vector<std::int64_t>> swings;
   };
   struct Motion {
     int x = 0;  // eighths of a sample

@@ -162,8 +162,18 @@ TEST(Denoise, StillPannedFastAndHardContentEqualsTheDefinition) {
 TEST(Denoise, NoiseThatNeighboursShareEqualsTheDefinition) {
   for (const PixelFormat format : {PixelFormat::i420, PixelFormat::p010_10le, PixelFormat::bgr}) {
     for (const double speed : {0.0, 2.3})
-      expect_defined({}, {format, 161, 115}, Scene({speed, -speed / 2, 3, 1000, true}), 8, 2, 0,
+      expect_defined({}, {format, 161, 115}, Scene({speed, -speed / 2, 3, 1000, 3}), 8, 2, 0,
                      false);
+  }
+}
+
+TEST(Denoise, BlotchesOfColourEqualTheDefinition) {
+  using enum PixelFormat;
+  for (const PixelFormat format : {i420, y42b, y444, p010_10le, bgr}) {
+    for (const double speed : {0.0, 2.3}) {
+      expect_defined({}, {format, 233, 135}, Scene({speed, -speed / 2, 3, 1000, 1, 9}), 9, 2, 0,
+                     false);
+    }
   }
 }
 
@@ -271,18 +281,18 @@ std::unique_ptr<Filter> after_one_frame(const ImageDesc& desc, Scene scene) {
   return filter;
 }
 
-/// States of version 1 have no coarse textures, those of version 2 no residuals, and no frame has
-/// given any after the first picture.
+/// States of version 1 have no coarse textures, those of version 2 no residuals, those of version 3
+/// no swings, and no frame has given any after the first picture.
 TEST(Denoise, StatesOfTheVersionsBeforeAreRead) {
   const auto filter = after_one_frame({PixelFormat::i420, 83, 57}, {0.8, 0.3, 3});
   const std::string state = filter->save();
-  for (const std::size_t version : {1, 2}) {
+  for (const std::size_t version : {1, 2, 3}) {
     nlohmann::json old = nlohmann::json::parse(state);
     old["version"] = version;
     for (nlohmann::json& component : old["frames"]["components"]) {
       std::optional<std::string> noise = base64_bytes(component["noise"].get<std::string>());
       ASSERT_TRUE(noise);
-      noise->resize(noise->size() / 3 * version);
+      noise->resize(noise->size() / 4 * version);
       component["noise"] = base64_text(*noise);
     }
     filter->reset();
@@ -343,10 +353,10 @@ TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
     return text.replace(at, from.size(), to);
   };
   refused("[]", "state");
-  refused("{\"version\":3}", "state cannot be read: key 'format' not found; must be of a filter");
-  refused(with("\"version\":3", "\"version\":2"), "its noise has the wrong size");
-  refused(with("\"version\":3", "\"version\":1"), "its noise has the wrong size");
-  refused(with("\"version\":3", "\"version\":4"), "version 4, must be 1 to 3");
+  refused("{\"version\":4}", "state cannot be read: key 'format' not found; must be of a filter");
+  refused(with("\"version\":4", "\"version\":2"), "its noise has the wrong size");
+  refused(with("\"version\":4", "\"version\":1"), "its noise has the wrong size");
+  refused(with("\"version\":4", "\"version\":5"), "version 5, must be 1 to 4");
   refused(with("[20,20]", "[20,21]"), "must be of \"gray8\" [20,20]");
   refused(with("\"estimate\":\"", "\"estimate\":\"AAAA"), "wrong size");
   refused(with("\"estimate\":\"", "\"estimate\":\"!"), "base64");
@@ -427,7 +437,7 @@ TEST(Denoise, NoiseOfStillScenesFallsToAThird) {
 TEST(Denoise, NoiseThatNeighboursShareFalls) {
   const ImageDesc desc{PixelFormat::i420, 192, 128};
   for (const double speed : {0.0, 1.5}) {
-    const Scene scene({speed, 0.6 * speed, 3, 1000, true});
+    const Scene scene({speed, 0.6 * speed, 3, 1000, 3});
     filter_scene({}, scene, scene, desc, 30,
                  [](int i, const auto& in, const auto& out, const auto& clean) {
                    if (i < 20) return;
@@ -436,13 +446,14 @@ TEST(Denoise, NoiseThatNeighboursShareFalls) {
   }
 }
 
-/// Standard deviation of luma's noise at a level of 8 bits that a filter has measured, in such
-/// levels.
-double measured_sigma(const Filter& filter, const ImageDesc& desc, int level) {
+/// Standard deviation of a component's noise at a level of 8 bits that a filter has measured, in
+/// such levels.
+double measured_sigma(const Filter& filter, const ImageDesc& desc, int level,
+                      std::size_t component = 0) {
   const nlohmann::json state = nlohmann::json::parse(filter.save());
-  denoise::NoiseEstimate noise(desc.width, desc.height, false);
-  EXPECT_TRUE(
-      noise.set_bytes(*base64_bytes(state["frames"]["components"][0]["noise"].get<std::string>())));
+  denoise::NoiseEstimate noise(desc.width, desc.height, component != 0);
+  const nlohmann::json& saved = state["frames"]["components"][component]["noise"];
+  EXPECT_TRUE(noise.set_bytes(*base64_bytes(saved.get<std::string>())));
   return noise.curves().sigma.at(level * denoise::kLevel) / static_cast<double>(denoise::kLevel);
 }
 
@@ -549,7 +560,7 @@ TEST(Denoise, ResidualsTellNothingWhereTheyMayBeTexture) {
   for (const int n : {1, 2, 5, 24}) {
     const auto change = static_cast<int>(kNoise * std::sqrt(1 + 1.0 / n));
     const auto before = static_cast<int>(kNoise / std::sqrt(n));
-    const int told = residual({kSpread, change, change, static_cast<int>(kNoise), before},
+    const int told = residual({kSpread, change, change, static_cast<int>(kNoise), before, 0},
                               static_cast<std::size_t>(n));
     if (n == 1) {
       EXPECT_EQ(told, denoise::kNoResidual);
@@ -558,14 +569,14 @@ TEST(Denoise, ResidualsTellNothingWhereTheyMayBeTexture) {
     }
   }
   // Texture beside the same texture, a little moved.
-  EXPECT_EQ(residual({kSpread, 10000, 10000, 10000, 10000}, 24), denoise::kNoResidual);
+  EXPECT_EQ(residual({kSpread, 10000, 10000, 10000, 10000, 0}, 24), denoise::kNoResidual);
   // At the limit: 8 certainties of the residual, 9 of the estimate.
-  EXPECT_EQ(residual({kSpread, 9216, 9216, 9216, 8032}, 24), 9036 * 39 / 16);
-  EXPECT_EQ(residual({kSpread, 9216, 9216, 9216, 8033}, 24), denoise::kNoResidual);
-  EXPECT_EQ(residual({kSpread, 9216, 9216, 9216, 0}, 0), denoise::kNoResidual);
+  EXPECT_EQ(residual({kSpread, 9216, 9216, 9216, 8032, 0}, 24), 9036 * 39 / 16);
+  EXPECT_EQ(residual({kSpread, 9216, 9216, 9216, 8033, 0}, 24), denoise::kNoResidual);
+  EXPECT_EQ(residual({kSpread, 9216, 9216, 9216, 0, 0}, 0), denoise::kNoResidual);
   // What changes is smooth: over two samples hardly anything differs.
-  EXPECT_EQ(residual({8866, 9216, 9216, 9216, 2000}, 24), 9036 * 39 / 16);
-  EXPECT_EQ(residual({8865, 9216, 9216, 9216, 2000}, 24), denoise::kNoResidual);
+  EXPECT_EQ(residual({8866, 9216, 9216, 9216, 2000, 0}, 24), 9036 * 39 / 16);
+  EXPECT_EQ(residual({8865, 9216, 9216, 9216, 2000, 0}, 24), denoise::kNoResidual);
 }
 
 /// Smooth noise in two dimensions: random numbers at whole coordinates, and smooth steps between
@@ -646,6 +657,143 @@ TEST(Denoise, FromChromaACodecTakesMore) {
   EXPECT_EQ(denoise::segment_sigma(12, 18, 43, 60, 256, false), 75);
   EXPECT_EQ(denoise::segment_sigma(130, 128, 113, 128, 256, true), 130);  // without a codec
   EXPECT_EQ(denoise::segment_sigma(12, 18, 0, 0, 256, true), 19);  // nothing is left in residuals
+}
+
+/// Differences of blocks of 8 x 8 samples.
+TEST(Denoise, SwingsAreThoseOfBlocksAndNotOfTheirSurroundings) {
+  // Half of the differences of two sums of 64 samples with noise of 3 levels, beside a mean of 24.
+  const int half = static_cast<int>(0.674 * std::sqrt(2) * 8 * 3 * 64 * std::sqrt(1 + 1.0 / 24));
+  const int certainty = denoise::weight_tables().certainty[24];
+  EXPECT_NEAR(denoise::sigma_of(denoise::swing_texture(1000 + half, 1000, certainty)), 3 * 64, 2);
+  EXPECT_EQ(denoise::swing_texture(-500, half - 500, certainty),
+            denoise::swing_texture(half, 0, certainty));
+  EXPECT_EQ(denoise::swing_texture(7777, 7777, 255), 1);
+  EXPECT_EQ(denoise::swing_texture(64 * 16383, -64 * 16383, 255),
+            (2 * 64 * 16383 * 255 / 256) * 147 / 8);
+}
+
+TEST(Denoise, SwingsTellOfNoiseThatNoTextureShows) {
+  using denoise::kUnknown;
+  const auto of_chroma = [](int sigma, int swing) {
+    return denoise::swinging_sigma(sigma, swing, denoise::most_swinging_sigma(sigma, 30, 30, true));
+  };
+  EXPECT_EQ(of_chroma(100, kUnknown), 100);
+  EXPECT_EQ(of_chroma(kUnknown, kUnknown), kUnknown);
+  EXPECT_EQ(of_chroma(130, 140), 130);  // white noise
+  EXPECT_EQ(of_chroma(142, 216), 142);  // fur that moves
+  EXPECT_EQ(of_chroma(20, 1360), 935);  // blotches
+  EXPECT_EQ(of_chroma(6, 144), 99);     // Motion JPEG
+  EXPECT_EQ(of_chroma(6, 80), 4 * (80 - 2 * 6 - 64));
+  EXPECT_EQ(of_chroma(6, 77), 6);
+  EXPECT_EQ(of_chroma(0, 64), 0);
+  EXPECT_EQ(of_chroma(kUnknown, 64), kUnknown);  // no noise is known of this level
+  EXPECT_EQ(of_chroma(kUnknown, 160), 110);
+  EXPECT_EQ(of_chroma(100, 100 * 64), denoise::kMostSigma);
+}
+
+/// Numbers like those of film's grain, of water and of leaves.
+TEST(Denoise, OfOtherComponentsSwingsTellAsFarAsNeighboursShareNoise) {
+  using denoise::kUnknown;
+  const auto of_luma = [](int sigma, int fine, int coarse, int swing) {
+    return denoise::swinging_sigma(sigma, swing,
+                                   denoise::most_swinging_sigma(sigma, fine, coarse, false));
+  };
+  EXPECT_EQ(of_luma(283, 46, 188, 973), 283 + 3 * (283 - 46) / 4);
+  EXPECT_EQ(of_luma(408, 166, 175, 1077), 408);
+  EXPECT_EQ(of_luma(150, 150, 150, 1362), 150);
+  EXPECT_EQ(of_luma(100, 60, 91, 200), 100);  // twice, not more
+  EXPECT_EQ(of_luma(100, 100, kUnknown, 900), 100);
+  EXPECT_EQ(of_luma(kUnknown, kUnknown, kUnknown, 900), kUnknown);
+}
+
+/// Cameras smooth chroma, which leaves wide blotches.
+TEST(Denoise, BlotchesOfColourFall) {
+  const ImageDesc desc{PixelFormat::i420, 384, 256};
+  const auto rms_of_chroma = [](const ConstImageView& a, const ConstImageView& b) {
+    double sum = 0;
+    for (int y = 0; y < 128; ++y)
+      for (int x = 0; x < 192; ++x)
+        sum += std::pow(a.row(1, y)[x] - b.row(1, y)[x], 2);
+    return std::sqrt(sum / (192 * 128));
+  };
+  for (const double speed : {0.0, 0.7}) {
+    const double share = speed == 0 ? 0.45 : 0.8;
+    const Scene scene({speed, 0, 3, 1000, 1, 9});
+    filter_scene({}, scene, scene, desc, 30,
+                 [&](int i, const auto& in, const auto& out, const auto& clean) {
+                   if (i < 20) return;
+                   EXPECT_LT(rms_of_chroma(out, clean), share * rms_of_chroma(in, clean)) << i;
+                 });
+  }
+}
+
+/// Film's grain is several samples wide: means of 3 x 3 samples of such means.
+TEST(Denoise, GrainFalls) {
+  constexpr int kWidth = 384;
+  constexpr int kHeight = 256;
+  constexpr int kPitch = kWidth + 4;
+  const ImageDesc desc{PixelFormat::gray8, kWidth, kHeight};
+  std::mt19937 random(5);
+  std::normal_distribution<double> white;
+  std::vector<double> around(kPitch * (kHeight + 4));
+  const auto grain_at = [&](int x, int y) {
+    constexpr std::array<int, 5> kTent{1, 2, 3, 2, 1};
+    double sum = 0;
+    for (std::size_t j = 0; j < 5; ++j)
+      for (std::size_t i = 0; i < 5; ++i)
+        sum += kTent[i] * kTent[j] *
+               around[(static_cast<std::size_t>(y) + j) * kPitch + static_cast<std::size_t>(x) + i];
+    return 4 * sum / 19;  // the sum of the tent's squares
+  };
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Image in(desc);
+  Image out(desc);
+  Image clean(desc);
+  FrameContext context;
+  for (int i = 0; i < 30; ++i) {
+    for (double& each : around)
+      each = white(random);
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        const int level = 56 + 16 * (x / 64) + 4 * (x / 8 % 2);
+        clean.view().row(0, y)[x] = static_cast<std::uint8_t>(level);
+        in.view().row(0, y)[x] = static_cast<std::uint8_t>(std::lround(level + grain_at(x, y)));
+      }
+    }
+    filter->submit(in.view(), out.view(), context);
+    if (i >= 20) {
+      EXPECT_LT(rms(out.view(), clean.view()), 0.8 * rms(in.view(), clean.view())) << i;
+    }
+  }
+}
+
+/// White balance that adapts changes all blocks alike.
+TEST(Denoise, WhiteBalanceThatDriftsIsNoNoise) {
+  constexpr double kSigma = 2;
+  const ImageDesc desc{PixelFormat::i420, 384, 256};
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(0, kSigma);
+  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Image frame(desc);
+  FrameContext context;
+  const auto draw = [&](int plane, int width, int height, auto level) {
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        frame.view().row(plane, y)[x] =
+            static_cast<std::uint8_t>(std::lround(level(x, y) + noise(random)));
+  };
+  for (int i = 0; i < 24; ++i) {
+    draw(0, 384, 256, [](int x, int y) { return 60 + 10 * ((x / 64 + y / 64) % 3); });
+    draw(1, 192, 128, [&](int x, int y) { return 120 + 2 * ((x / 32 + y / 32) % 2) + 0.6 * i; });
+    draw(2, 192, 128, [&](int, int) { return 128 - 0.6 * i; });
+    filter->submit(frame.view(), frame.view(), context);
+  }
+  for (const std::size_t component : {std::size_t{1}, std::size_t{2}}) {
+    const int level = component == 1 ? 134 : 115;
+    EXPECT_LT(measured_sigma(*filter, desc, level, component), 1.3 * kSigma) << component;
+  }
 }
 
 /// A repeated sample says nothing new, so its estimate gets no more certain.

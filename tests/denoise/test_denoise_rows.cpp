@@ -181,8 +181,8 @@ TEST_P(DenoiseTargets, MotionIsMeasuredAlike) {
       };
       const NoiseSums b = sums(fast);
       const NoiseSums c = sums(plain);
-      EXPECT_EQ(std::tie(b.spread, b.change, b.residual, b.activity, b.before),
-                std::tie(c.spread, c.change, c.residual, c.activity, c.before));
+      EXPECT_EQ(std::tie(b.spread, b.change, b.residual, b.activity, b.before, b.sum),
+                std::tie(c.spread, c.change, c.residual, c.activity, c.before, c.sum));
       EXPECT_EQ(c.spread, block_spread(samples.row(), samples.stride()));
     }
   }

@@ -200,16 +200,18 @@ void PictureSequence::load_row(const Picture& picture, std::size_t component, in
 }
 
 /// Counts the noise blocks from row y of a component on, with which `rows` begins: alone, or beside
-/// what is known where the picture's vectors point, in its light.
+/// what is known where the picture's vectors point, in its light, one by one and in pairs.
 void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std::int16_t>& rows,
                                    NoiseEstimate& noise) const {
   const ComponentShape& at = components_[component];
   const Knowledge& known = known_[component];
+  int first_level = 0;  // of the first block of a pair
+  int first_sum = 0;
+  std::uint8_t first_weight = 0;
   for (int i = 0; i < noise_blocks_across(at.columns); ++i) {
     const int x = kNoiseLeft + i * kNoiseStep;
     const std::int16_t* const first = rows.row(0) + x;
     const NoiseBlock block = loops_.noise_block(first, rows.stride());
-    if (!NoiseEstimate::counts(block)) continue;
     noise.add(block);
     if (counted_[component] == 0) continue;
     const int column = (x << at.shift_x) / kBlock;
@@ -223,7 +225,15 @@ void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std
                           known.estimate.stride(), gain);
     const std::uint8_t weight =
         known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
-    noise.add(block, sums, weight_tables().certainty[weight]);
+    const auto& certainty = weight_tables().certainty;
+    noise.add(block, sums, certainty[weight]);
+    if (i % 2 == 1) {
+      noise.add_swing(first_level, swing_texture(first_sum, sums.sum,
+                                                 certainty[std::min(first_weight, weight)]));
+    }
+    first_level = block.level;
+    first_sum = sums.sum;
+    first_weight = weight;
   }
 }
 

@@ -426,7 +426,8 @@ NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int le
       changes[y] = hn::Sub(here, lit);
       sum.add(changes[y]);
     }
-    const auto mean = set16(mean_change(sum.total()));
+    const int all = sum.total();
+    const auto mean = set16(mean_change(all));
     for (int y = 0; y < kNoiseBlock; ++y) {
       change.add(hn::Abs(changes[y]));
       const auto rest = hn::Sub(changes[y], mean);
@@ -440,8 +441,12 @@ NoiseSums sums_of_block(const std::int16_t* first, std::ptrdiff_t stride, int le
       spread = hn::Add(spread, hn::Abs(hn::Sub(hn::Sub(second[y - 2], second[y]),
                                                hn::Sub(second[y], second[y + 2]))));
     }
-    return {hn::GetLane(hn::SumOfLanes(d32, spread)), change.total(), residual.total(),
-            activity.total(), before.total()};
+    return {hn::GetLane(hn::SumOfLanes(d32, spread)),
+            change.total(),
+            residual.total(),
+            activity.total(),
+            before.total(),
+            all};
   }
 }
 
