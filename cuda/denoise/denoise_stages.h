@@ -126,8 +126,9 @@ struct DenoisePicture {
 /// counts before.
 void noise_count_alone(const DenoisePicture& picture, const LaunchDevice& device,
                        cudaStream_t stream);
-/// Counts noise blocks by level, texture and residual, beside the known planes along the picture's
-/// vectors, in its light. Directly behind estimate_next(), beside whose end the kernel runs.
+/// Counts noise blocks by level, texture, residual and swing, beside the known planes along the
+/// picture's vectors, in its light. Directly behind estimate_next(), beside whose end the kernel
+/// runs.
 void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// Makes the noise curves of a first picture, from its counts or from the given noise. Later ones
 /// are made by motion_pyramids(), from the counts of the pictures before.

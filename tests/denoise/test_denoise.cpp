@@ -614,31 +614,40 @@ class SmoothNoise {
   std::vector<double> knots_;
 };
 
+/// A filter after frames whose samples are level(plane, x, y, frame) with noise of this deviation.
+template <typename Level>
+std::unique_ptr<Filter> after_frames(const ImageDesc& desc, int frames, double sigma, Level level) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(0, sigma);
+  auto filter = make_cpu_filter(DenoiseParams{}, {1});
+  filter->configure(desc);
+  Image frame(desc);
+  FrameContext context;
+  for (int i = 0; i < frames; ++i) {
+    for (const int component : component_indices(desc.format)) {
+      const auto samples = samples_of(frame.view(), component);
+      for (int y = 0; y < samples.rows; ++y) {
+        for (int x = 0; x < samples.columns; ++x) {
+          const double noisy = level(component, x, y, i) + noise(random);
+          *samples.at(x, y) = static_cast<std::uint8_t>(std::clamp(std::lround(noisy), 0L, 255L));
+        }
+      }
+    }
+    filter->submit(frame.view(), frame.view(), context);
+  }
+  return filter;
+}
+
 /// Leaves in the wind beside a wall in three shades.
 TEST(Denoise, TextureThatNoVectorFollowsIsNoNoise) {
   constexpr double kSigma = 3;
   const ImageDesc desc{PixelFormat::gray8, 384, 256};
   const SmoothNoise texture(5);
-  const auto leaves = [&](int x, int y, int i) {
-    return texture.at(x / 2.2 + 0.9 * std::sin(0.9 * i + 0.35 * y),
-                      y / 2.2 + 0.9 * std::cos(0.7 * i + 0.3 * x));
-  };
-  std::mt19937 random(5);
-  std::normal_distribution<double> noise(0, kSigma);
-  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
-  filter->configure(desc);
-  Image frame(desc);
-  FrameContext context;
-  for (int i = 0; i < 24; ++i) {
-    for (int y = 0; y < desc.height; ++y) {
-      for (int x = 0; x < desc.width; ++x) {
-        const double level = x < 192 ? 56 + 16 * (x / 64) : 72 + 40 * leaves(x, y, i);
-        frame.view().row(0, y)[x] =
-            static_cast<std::uint8_t>(std::clamp(std::lround(level + noise(random)), 0L, 255L));
-      }
-    }
-    filter->submit(frame.view(), frame.view(), context);
-  }
+  const auto filter = after_frames(desc, 24, kSigma, [&](int, int x, int y, int i) {
+    if (x < 192) return 56.0 + 16 * (x / 64);
+    return 72 + 40 * texture.at(x / 2.2 + 0.9 * std::sin(0.9 * i + 0.35 * y),
+                                y / 2.2 + 0.9 * std::cos(0.7 * i + 0.3 * x));
+  });
   const double share = measured_sigma(*filter, desc, 72) / kSigma;
   EXPECT_GT(share, 0.95);
   EXPECT_LT(share, 1.25);
@@ -772,28 +781,12 @@ TEST(Denoise, GrainFalls) {
 TEST(Denoise, WhiteBalanceThatDriftsIsNoNoise) {
   constexpr double kSigma = 2;
   const ImageDesc desc{PixelFormat::i420, 384, 256};
-  std::mt19937 random(5);
-  std::normal_distribution<double> noise(0, kSigma);
-  const auto filter = make_cpu_filter(DenoiseParams{}, {1});
-  filter->configure(desc);
-  Image frame(desc);
-  FrameContext context;
-  const auto draw = [&](int plane, int width, int height, auto level) {
-    for (int y = 0; y < height; ++y)
-      for (int x = 0; x < width; ++x)
-        frame.view().row(plane, y)[x] =
-            static_cast<std::uint8_t>(std::lround(level(x, y) + noise(random)));
-  };
-  for (int i = 0; i < 24; ++i) {
-    draw(0, 384, 256, [](int x, int y) { return 60 + 10 * ((x / 64 + y / 64) % 3); });
-    draw(1, 192, 128, [&](int x, int y) { return 120 + 2 * ((x / 32 + y / 32) % 2) + 0.6 * i; });
-    draw(2, 192, 128, [&](int, int) { return 128 - 0.6 * i; });
-    filter->submit(frame.view(), frame.view(), context);
-  }
-  for (const std::size_t component : {std::size_t{1}, std::size_t{2}}) {
-    const int level = component == 1 ? 134 : 115;
-    EXPECT_LT(measured_sigma(*filter, desc, level, component), 1.3 * kSigma) << component;
-  }
+  const auto filter = after_frames(desc, 24, kSigma, [](int plane, int x, int y, int i) {
+    if (plane == 0) return 60.0 + 10 * ((x / 64 + y / 64) % 3);
+    return plane == 1 ? 120 + 2 * ((x / 32 + y / 32) % 2) + 0.6 * i : 128 - 0.6 * i;
+  });
+  EXPECT_LT(measured_sigma(*filter, desc, 134, 1), 1.3 * kSigma);
+  EXPECT_LT(measured_sigma(*filter, desc, 115, 2), 1.3 * kSigma);
 }
 
 /// A repeated sample says nothing new, so its estimate gets no more certain.
