@@ -79,6 +79,7 @@ class Sequence {
         planes->weight = parts.plane<std::uint8_t>(shape.columns, shape.rows);
       }
       component.noise = noise == nullptr ? nullptr : noise + c;
+      if (!shape.chroma) component.trends = parts.take<denoise::Trend>(trends(shape));
     }
     const auto halved = [&parts](int columns, int rows) {
       return parts.plane<std::int16_t>((columns + 1) / 2, (rows + 1) / 2);
@@ -159,7 +160,11 @@ class Sequence {
     for (std::size_t c = 0; c < shapes_.size(); ++c) {
       const cuda::DenoiseComponent& component = picture_.components[c];
       saved.components.push_back({tight_bytes(component.known.estimate),
-                                  tight_bytes(component.known.weight), noise_of(*component.noise)});
+                                  tight_bytes(component.known.weight),
+                                  noise_of(*component.noise),
+                                  {}});
+      if (picture_.noise_known && component.trends != nullptr)
+        saved.components.back().trends = bytes_of(component.trends, trends(shapes_[c]));
     }
     return saved;
   }
@@ -177,6 +182,10 @@ class Sequence {
       upload(component.noise->all, saved.components[c].noise);
       cuda::fill_device(component.noise->picture, 0, sizeof component.noise->picture,
                         "clearing the noise's counts");
+      if (component.trends == nullptr) continue;
+      std::string last = saved.components[c].trends;
+      last.resize(trends(shapes_[c]));  // states of earlier versions have none
+      upload(component.trends, last);
     }
     upload(picture_.vectors, saved.vectors);
     picture_.before = saved.pictures;
@@ -187,6 +196,11 @@ class Sequence {
   [[nodiscard]] std::size_t blocks() const {
     return static_cast<std::size_t>(picture_.block_columns) *
            static_cast<std::size_t>(picture_.block_rows);
+  }
+
+  /// Noise blocks of a component, each of which has a trend.
+  [[nodiscard]] static std::size_t trends(const ComponentShape& shape) {
+    return static_cast<std::size_t>(denoise::noise_blocks(shape.columns, shape.rows));
   }
 
   /// Counts of all pictures; no bytes where no noise is known.

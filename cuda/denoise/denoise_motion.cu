@@ -193,22 +193,19 @@ __device__ __forceinline__ void halve_tile(const DenoisePicture& picture, bool e
 /// Pyramids of the picture (z = 0) and of its estimate (z = 1), and noise curves beside them.
 ///
 /// Each block of threads halves a tile of 64 x 64 samples three times; the first row of blocks
-/// makes the noise curves instead, one component each, as the search needs both and a launch is
-/// saved. 256 threads take a whole tile at one step of 8 x 2 samples a thread, in registers; tiles
-/// at the edges, and those of other than adjacent bytes, go through 2.7 KiB of shared memory. Reads
-/// each sample once, 1 or 2 bytes, and writes 2 bytes for each 4 samples: memory-bound. Sums are of
-/// whole numbers, rounded at each level.
+/// makes the noise curves instead, as the search needs both and a launch is saved. 256 threads take
+/// a whole tile at one step of 8 x 2 samples a thread, in registers; tiles at the edges, and those
+/// of other than adjacent bytes, go through 2.7 KiB of shared memory. Reads each sample once, 1 or
+/// 2 bytes, and writes 2 bytes for each 4 samples: memory-bound. Sums are of whole numbers, rounded
+/// at each level.
 __global__ void __launch_bounds__(kPyramidThreads, kPyramidBlocks)
     motion_pyramid_kernel(const __grid_constant__ DenoisePicture picture) {
   __shared__ PyramidTile tile;
   wait_then_release();
   if (blockIdx.y == 0) {
-    if (blockIdx.z != 0) return;
-    for (auto c = static_cast<int>(blockIdx.x); c < picture.count;
-         c += static_cast<int>(gridDim.x)) {
-      make_noise_curves<kPyramidThreads>(picture, c);
-      __syncthreads();
-    }
+    make_noise_curves<kPyramidThreads>(picture,
+                                       static_cast<int>(blockIdx.z * gridDim.x + blockIdx.x),
+                                       static_cast<int>(gridDim.z * gridDim.x));
     return;
   }
   const DenoiseComponent& luma = picture.components[0];

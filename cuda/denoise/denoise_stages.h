@@ -47,13 +47,26 @@ struct KnownPlanes {
   NumberPlane<std::uint8_t> weight;
 };
 
+/// Counts of the rows of a component's histogram, and standard deviations that they tell.
+struct NoiseSigmas {
+  std::uint64_t counts[denoise::kTextureRows];
+  std::uint64_t kept[denoise::kSegments];  ///< blocks that have kept their trend
+  std::uint64_t turned[denoise::kSegments];
+  int tenths[denoise::kSegments];       ///< by changes
+  int fifths[denoise::kResidualRows];   ///< by fine, then by coarse textures
+  int halves[2 * denoise::kSegments];   ///< by half of the residuals, then by half of the swings
+  int nine_tenths[denoise::kSegments];  ///< by nine tenths of the residuals
+};
+
 /// Noise of a component in device memory: histograms of noise blocks by fine and coarse texture,
-/// residual and swing, kTextureRows of kTextureBins, and the curves made from them. `picture` has
-/// the counts of one picture until those of the next one are made into curves; in `all` older
-/// blocks count less.
-struct NoiseCounts {
+/// residual, swing and change, kTextureRows of kTextureBins, and the curves made from them.
+/// `picture` has the counts of one picture until those of the next one are made into curves; in
+/// `all` older blocks count less.
+struct alignas(8) NoiseCounts {
   std::uint32_t picture[denoise::kTextureRows * denoise::kTextureBins];
   std::uint32_t all[denoise::kTextureRows * denoise::kTextureBins];
+  NoiseSigmas told;         ///< by the histograms, on the way to the curves
+  std::uint32_t ready = 0;  ///< blocks of threads that have finished their share of `told`
   denoise::NoiseCurves curves;
 };
 
@@ -68,6 +81,8 @@ struct DenoiseComponent {
   KnownPlanes next;   ///< after the picture
   KnownPlanes moved;  ///< known planes along the vectors; only moved blocks are valid
   NoiseCounts* noise = nullptr;
+  /// By noise block, row by row: its trend the last time that it was measured; null for chroma.
+  denoise::Trend* trends = nullptr;
 };
 
 /// Means of 2 x 2 and 8 x 8 samples of a plane. Those of 4 x 4 are intermediate and not kept.
@@ -123,12 +138,12 @@ struct DenoisePicture {
 };
 
 /// Counts all noise blocks by level and fine texture, where no noise is known yet; clears the
-/// counts before.
+/// counts and trends before.
 void noise_count_alone(const DenoisePicture& picture, const LaunchDevice& device,
                        cudaStream_t stream);
-/// Counts noise blocks by level, texture, residual and swing, beside the known planes along the
-/// picture's vectors, in its light. Directly behind estimate_next(), beside whose end the kernel
-/// runs.
+/// Counts noise blocks by level, texture, residual, swing and change, and by trend those of the
+/// picture before, beside the known planes along the picture's vectors, in its light. Directly
+/// behind estimate_next(), beside whose end the kernel runs.
 void noise_count(const DenoisePicture& picture, const LaunchDevice& device, cudaStream_t stream);
 /// Makes the noise curves of a first picture, from its counts or from the given noise. Later ones
 /// are made by motion_pyramids(), from the counts of the pictures before.

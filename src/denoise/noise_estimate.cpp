@@ -14,8 +14,27 @@ std::uint64_t sum_of(const std::array<std::uint32_t, kTextureBins>& counts) {
 }
 
 /// Rows of a segment in a histogram.
-std::array<std::size_t, 4> rows_of(std::size_t segment) {
-  return {segment, kCoarseRows + segment, kResidualRows + segment, kSwingRows + segment};
+std::array<std::size_t, 5> rows_of(std::size_t segment) {
+  return {segment, kCoarseRows + segment, kResidualRows + segment, kSwingRows + segment,
+          kChangeRows + segment};
+}
+
+/// Interpolates unknown segments between known neighbours, and extends the first and last known
+/// one.
+void fill_gaps(int (&sigma)[kSegments]) {
+  int known[kSegments];
+  std::copy(std::begin(sigma), std::end(sigma), std::begin(known));
+  for (int i = 0; i < kSegments; ++i) {
+    if (known[i] != kUnknown) continue;
+    int left = i;
+    while (left >= 0 && known[left] == kUnknown)
+      --left;
+    int right = i;
+    while (right < kSegments && known[right] == kUnknown)
+      ++right;
+    sigma[i] =
+        between_known(known, left >= 0 ? left : kUnknown, i, right < kSegments ? right : kUnknown);
+  }
 }
 
 NoiseCurves curves_of(const int (&sigma)[kSegments]) {
@@ -41,8 +60,7 @@ void NoiseEstimate::sum_frame(std::size_t row) {
 
 /// Standard deviation that so many tenths of a row's blocks tell, or kUnknown.
 int NoiseEstimate::sigma_of_row(std::size_t row, int tenths) const {
-  const bool residuals = row >= kResidualRows && row < kSwingRows;
-  std::size_t bin = residuals ? kNoResidualBin + 1 : 0;
+  auto bin = static_cast<std::size_t>(first_texture_bin(static_cast<int>(row)));
   const std::uint64_t sum = std::accumulate(all_[row].begin() + static_cast<std::ptrdiff_t>(bin),
                                             all_[row].end(), std::uint64_t{0});
   if (sum < least_count(static_cast<int>(row), columns_, rows_)) return kUnknown;
@@ -52,19 +70,32 @@ int NoiseEstimate::sigma_of_row(std::size_t row, int tenths) const {
   return sigma_of(texture_of_tenths(tenths, static_cast<int>(bin), below, all_[row][bin], sum));
 }
 
+/// white_share() of the trends at all levels.
+int NoiseEstimate::white_share_of_all() const {
+  std::uint64_t kept = 0;
+  std::uint64_t turned = 0;
+  for (std::size_t row = kChangeRows; row < kTextureRows; ++row) {
+    kept += all_[row][kKeptBin];
+    turned += all_[row][kTurnedBin];
+  }
+  return white_share(kept, turned);
+}
+
 void NoiseEstimate::make_curves() {
+  const int white = white_share_of_all();
   int sigma[kSegments];
   for (std::size_t i = 0; i < kSegments; ++i) {
     sigma[i] = kUnknown;
     if (!seen_[i]) continue;
-    const auto [fine, coarse, residuals, swings] = rows_of(i);
+    const auto [fine, coarse, residuals, swings, changes] = rows_of(i);
     const int by_fine = sigma_of_row(fine, kFifth);
     const int by_coarse = sigma_of_row(coarse, kFifth);
-    const int told = segment_sigma(
-        by_fine, by_coarse, sigma_of_row(residuals, kHalf), sigma_of_row(residuals, kNineTenths),
-        residual_share(sum_of(all_[fine]), sum_of(all_[residuals])), chroma_);
-    sigma[i] = swinging_sigma(told, sigma_of_row(swings, kHalf),
-                              most_swinging_sigma(told, by_fine, by_coarse, chroma_));
+    const int share = residual_share(sum_of(all_[fine]), sum_of(all_[residuals]));
+    const int told = segment_sigma(by_fine, by_coarse, sigma_of_row(residuals, kHalf),
+                                   sigma_of_row(residuals, kNineTenths), share, chroma_);
+    const int most = most_swinging_sigma(told, by_fine, by_coarse, sigma_of_row(changes, kTenth),
+                                         white, chroma_);
+    sigma[i] = swinging_sigma(told, sigma_of_row(swings, kHalf), most);
   }
   fill_gaps(sigma);
   curves_ = curves_of(sigma);

@@ -81,16 +81,23 @@ struct NoiseBlock {
   int texture;
 };
 
+/// Sum of a block's differences from the estimate, as in NoiseSums.
+EQUALUX_HD int change_sum(const std::int16_t* now, std::ptrdiff_t now_step,
+                          const std::int16_t* then, std::ptrdiff_t then_step, int gain) {
+  int sum = 0;
+  for (int y = 0; y < kNoiseBlock; ++y)
+    for (int x = 0; x < kNoiseBlock; ++x)
+      sum += now[y * now_step + x] - lightened(then[y * then_step + x], gain);
+  return sum;
+}
+
 /// NoiseSums of a block; `then` is its place in the estimate, whose light has changed by `gain`.
 EQUALUX_HD NoiseSums noise_sums(const std::int16_t* now, std::ptrdiff_t now_step, int level,
                                 const std::int16_t* then, std::ptrdiff_t then_step, int gain) {
   const auto sample = [&](int x, int y) { return static_cast<int>(now[y * now_step + x]); };
   const auto before = [&](int x, int y) { return lightened(then[y * then_step + x], gain); };
   const auto change = [&](int x, int y) { return sample(x, y) - before(x, y); };
-  int sum = 0;
-  for (int y = 0; y < kNoiseBlock; ++y)
-    for (int x = 0; x < kNoiseBlock; ++x)
-      sum += change(x, y);
+  const int sum = change_sum(now, now_step, then, then_step, gain);
   const int mean = mean_change(sum);
   return {block_spread(now, now_step),
           block_magnitudes(change, 0),
@@ -100,8 +107,9 @@ EQUALUX_HD NoiseSums noise_sums(const std::int16_t* now, std::ptrdiff_t now_step
           sum};
 }
 
-/// Histogram of a plane's blocks by level, and by fine and coarse texture and residual, and of
-/// pairs of them by swing. Blocks with next to no fine texture count for swings alone.
+/// Histogram of a plane's blocks by level, and by fine and coarse texture, residual, change and
+/// trend, and of pairs of them by swing. Blocks with next to no fine texture count for swings and
+/// trends alone.
 class NoiseEstimate {
  public:
   NoiseEstimate() = default;
@@ -118,14 +126,19 @@ class NoiseEstimate {
     if (counts(block)) count(0, block.level, block.texture);
   }
   /// Counts what a block that counts shows beside the estimate, of this certainty. The first
-  /// picture that is measured is counted before it has one.
-  void add(const NoiseBlock& block, const NoiseSums& sums, int certainty) {
+  /// picture that is measured is counted before it has one. Chroma has no changes.
+  void add(const NoiseBlock& block, const NoiseSums& sums, int certainty, bool chroma) {
     if (!counts(block)) return;
+    if (!chroma) count(kChangeRows, block.level, change_texture(sums.change, certainty));
     count(kCoarseRows, block.level, coarse_texture(sums.spread, sums.change, certainty));
     if (is_noisy(sums)) count(kResidualRows, block.level, residual_texture(sums, certainty));
   }
   /// Counts a pair of blocks by swing_texture(), at the level of the first one.
   void add_swing(int level, int texture) { count(kSwingRows, level, texture); }
+  /// Counts the trends of a block in two successive pictures, none of which is Trend::none.
+  void add_trends(int level, Trend before, Trend now) {
+    count_bin(kChangeRows, level, trend_bin(before, now));
+  }
   /// Ends a frame: the counts of earlier ones decay, and curves() are those of all blocks so far.
   void finish_frame();
   /// Returns true after finish_frame().
@@ -145,13 +158,14 @@ class NoiseEstimate {
   using Counts = std::array<std::array<std::uint32_t, kTextureBins>, kTextureRows>;
 
   /// Counts a texture in the rows of a kind.
-  void count(int kind, int level, int texture) {
+  void count(int kind, int level, int texture) { count_bin(kind, level, texture_bin(texture)); }
+  void count_bin(int kind, int level, int bin) {
     const int segment = level >> kKnotShift;
-    ++counts_[static_cast<std::size_t>(kind + segment)]
-             [static_cast<std::size_t>(texture_bin(texture))];
+    ++counts_[static_cast<std::size_t>(kind + segment)][static_cast<std::size_t>(bin)];
     counted_.set(static_cast<std::size_t>(segment));
   }
   void sum_frame(std::size_t row);
+  [[nodiscard]] int white_share_of_all() const;
   [[nodiscard]] int sigma_of_row(std::size_t row, int tenths) const;
   void make_curves();
 

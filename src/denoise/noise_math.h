@@ -47,12 +47,18 @@ EQUALUX_HD int noise_blocks_across(int columns) {
   return room < 0 ? 0 : room / kNoiseStep + 1;
 }
 
+/// Measured blocks of a plane of so many samples.
+EQUALUX_HD int noise_blocks(int columns, int rows) {
+  return noise_blocks_across(columns) * (rows / kNoiseBlock);
+}
+
 /// Rows of a histogram of blocks, kSegments of each kind from these on: fine textures, coarse ones,
-/// residuals and swings.
+/// residuals, swings and changes. Chroma has no changes.
 inline constexpr int kCoarseRows = kSegments;
 inline constexpr int kResidualRows = 2 * kSegments;
 inline constexpr int kSwingRows = 3 * kSegments;
-inline constexpr int kTextureRows = 4 * kSegments;
+inline constexpr int kChangeRows = 4 * kSegments;
+inline constexpr int kTextureRows = 5 * kSegments;
 
 /// Sum of second differences over twice the distance, in units of the fine texture. With the factor
 /// the fifth of blocks ends at 141 sigma for it alone, over 0.96 (measured).
@@ -119,6 +125,39 @@ EQUALUX_HD int swing_texture(int sum, int neighbour, int certainty) {
   return texture > 1 ? texture : 1;
 }
 
+/// Change of a block beside an estimate of this certainty, in units of the fine texture: the sum of
+/// magnitudes of the differences. For Gaussian noise, a tenth of blocks ends at 141 sigma
+/// (measured). At least 2, as bins below are those of trends.
+EQUALUX_HD int change_texture(int change, int certainty) {
+  const int texture = change * certainty / 256 * 213 / 64;
+  return texture > 2 ? texture : 2;
+}
+
+/// Trend of a block beside the estimate, which tells whether it has become darker or brighter.
+enum class Trend : std::uint8_t { none, falls, rises };
+
+/// Trend of a block by the sum of its differences from the estimate.
+EQUALUX_HD Trend trend_of(int sum) {
+  if (sum == 0) return Trend::none;
+  return sum < 0 ? Trend::falls : Trend::rises;
+}
+
+/// Bins of changes for blocks whose trend in a picture is not that of the picture before, and for
+/// those whose trend is the same.
+inline constexpr int kTurnedBin = 1;
+inline constexpr int kKeptBin = 2;
+
+/// Bin of changes for a block with these trends in two successive pictures, neither of them none.
+EQUALUX_HD int trend_bin(Trend before, Trend now) {
+  return before == now ? kKeptBin : kTurnedBin;
+}
+
+/// First bin of a row that tells a texture; bins below it count for shares alone.
+EQUALUX_HD int first_texture_bin(int row) {
+  if (row >= kChangeRows) return kKeptBin + 1;
+  return row >= kResidualRows && row < kSwingRows ? kNoResidualBin + 1 : 0;
+}
+
 /// Count of one block of the present frame.
 inline constexpr std::uint32_t kNoiseUnit = 256;
 
@@ -129,10 +168,9 @@ EQUALUX_HD std::uint32_t count_after(std::uint32_t all, std::uint32_t blocks) {
 
 /// Count from which a row of the histogram has enough blocks to tell its level's noise: 24 blocks,
 /// in small planes a quarter of those that they have, at least 3; of residuals a third of that, as
-/// most blocks may have none, and of swings, of which there are half as many.
+/// most blocks may have none, of swings, of which there are half as many, and of changes.
 EQUALUX_HD std::uint64_t least_count(int row, int columns, int rows) {
-  const int quarter = noise_blocks_across(columns) * (rows / kNoiseBlock) / 4;
-  const int least = clamp(quarter, 3, 24);
+  const int least = clamp(noise_blocks(columns, rows) / 4, 3, 24);
   return static_cast<unsigned>(row < kResidualRows ? least : least / 3) * std::uint64_t{kNoiseUnit};
 }
 
@@ -145,12 +183,26 @@ EQUALUX_HD int residual_share(std::uint64_t fine, std::uint64_t residuals) {
   return static_cast<int>(256 * (16 * residuals - fine) / fine);
 }
 
-/// Tenths of blocks with the least texture at whose end a row of the histogram is read: a fifth of
-/// the textures, the flat blocks of most pictures; nine tenths of the residuals, as a codec leaves
-/// less noise than there was in most blocks; and half of them.
+/// How much the floor of changes counts, in 256ths, by the numbers of blocks that have kept their
+/// trend and that have turned: fully where up to 9/16 have kept it, not at all from 21/32 on.
+/// Beside an estimate, noise is white in time, and its trend in one picture tells nothing about the
+/// next one. What moves without a vector, such as water, changes a block alike for several
+/// pictures.
+EQUALUX_HD int white_share(std::uint64_t kept, std::uint64_t turned) {
+  const std::uint64_t all = kept + turned;
+  if (32 * kept >= 21 * all) return 0;
+  if (16 * kept <= 9 * all) return 256;
+  return static_cast<int>(256 * (21 * all - 32 * kept) / (3 * all));
+}
+
+/// Tenths of blocks with the least texture at whose end a row of the histogram is read: a tenth of
+/// the changes, so that only noise of the whole picture counts; a fifth of the textures, the flat
+/// blocks of most pictures; half of the residuals and of the swings; and nine tenths of the
+/// residuals, as a codec leaves less noise than there was in most blocks.
+inline constexpr int kTenth = 1;
 inline constexpr int kFifth = 2;
-inline constexpr int kNineTenths = 9;
 inline constexpr int kHalf = 5;
+inline constexpr int kNineTenths = 9;
 
 /// Returns true where these tenths end within this bin.
 EQUALUX_HD bool ends_tenths(int tenths, std::uint64_t below, std::uint64_t here,
@@ -162,8 +214,12 @@ EQUALUX_HD bool ends_tenths(int tenths, std::uint64_t below, std::uint64_t here,
 EQUALUX_HD int texture_of_tenths(int tenths, int bin, std::uint64_t below, std::uint64_t here,
                                  std::uint64_t all) {
   const std::uint64_t wanted = static_cast<unsigned>(tenths) * all / 10;
-  const std::uint64_t rest = wanted > below ? wanted - below : 0;
-  const auto part = static_cast<int>(64 * rest / here);
+  const std::uint64_t rest = wanted > below ? wanted - below : 0;  // at most `here`
+  // A GPU divides 32 bits in a fraction of the time.
+  const bool fits = here < std::uint64_t{1} << 26;
+  const auto part = static_cast<int>(fits ? 64 * static_cast<std::uint32_t>(rest) /
+                                                static_cast<std::uint32_t>(here)
+                                          : 64 * rest / here);
   const std::int64_t scaled = 64 * (8 + bin % 8) + (part < 63 ? part : 63);
   return static_cast<int>((scaled << (bin / 8)) >> 9);
 }
@@ -225,11 +281,20 @@ EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share
 
 /// Largest standard deviation that swings tell of a segment's noise, `sigma` by its textures and
 /// residuals. In components other than chroma it is what textures tell and 3/4 of what neighbours
-/// share: much of what swings there is a picture that no vector follows.
-EQUALUX_HD int most_swinging_sigma(int sigma, int fine, int coarse, bool chroma) {
+/// share: much of what swings there is a picture that no vector follows. Where even blocks that
+/// change least, whose tenth ends at `floor`, change by more than 5/4 of what fine texture shows,
+/// noise is shared more widely. It is the wider, the less of it coarse texture shows: up to three
+/// times the floor. `share`, in 256ths, is how much the floor counts.
+EQUALUX_HD int most_swinging_sigma(int sigma, int fine, int coarse, int floor, int share,
+                                   bool chroma) {
   if (chroma) return kMostSigma;
   if (fine == kUnknown || coarse == kUnknown) return sigma;
-  return sigma + 3 * (joined_sigma(fine, coarse) - fine) / 4;
+  const int shared = sigma + 3 * (joined_sigma(fine, coarse) - fine) / 4;
+  if (floor == kUnknown || 4 * floor <= 5 * fine) return shared;
+  const int passing = sigma + 2 * (4 * floor - 5 * fine) * share / 256;
+  const int wide = 3 * floor - 2 * coarse;
+  const int least = wide < passing ? wide : passing;
+  return shared > least ? shared : least;
 }
 
 /// Standard deviation of a segment's noise, `sigma` or kUnknown without them, beside the half of
@@ -250,21 +315,12 @@ EQUALUX_HD int swinging_sigma(int sigma, int swing, int most) {
   return swings < kMostSigma ? swings : kMostSigma;
 }
 
-/// Interpolates unknown segments between known neighbours, and extends the first and last known
-/// one.
-EQUALUX_HD void fill_gaps(int (&sigma)[kSegments]) {
-  int last = -1;
-  for (int i = 0; i < kSegments; ++i) {
-    if (sigma[i] == kUnknown) continue;
-    const int here = sigma[i];
-    const int from = last < 0 ? here : sigma[last];
-    for (int k = last + 1; k < i; ++k)
-      sigma[k] = from + (here - from) * (k - last) / (i - last);
-    last = i;
-  }
-  const int rest = last < 0 ? 0 : sigma[last];
-  for (int k = last + 1; k < kSegments; ++k)
-    sigma[k] = rest;
+/// Standard deviation of segment i between two known ones, `left` < i and `right` > i. Beyond the
+/// first and the last known segment, where one of them is kUnknown, it is that of the other one.
+EQUALUX_HD int between_known(const int (&sigma)[kSegments], int left, int i, int right) {
+  if (left == kUnknown) return right == kUnknown ? 0 : sigma[right];
+  if (right == kUnknown) return sigma[left];
+  return sigma[left] + (sigma[right] - sigma[left]) * (i - left) / (right - left);
 }
 
 /// 2^16 over a standard deviation, at most 2^15 - 1.

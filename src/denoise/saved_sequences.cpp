@@ -19,8 +19,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "states are written as they lie");
 
 /// The noise's bytes have this version's number of equal parts: fine textures, coarse textures,
-/// residuals and swings. States of earlier versions lack the last ones.
-constexpr int kStateVersion = 4;
+/// residuals, swings and changes. States of earlier versions lack the last ones, and the trends.
+constexpr int kStateVersion = 5;
 constexpr std::array<const char*, 3> kKinds{"frames", "top-fields", "bottom-fields"};
 
 /// Throws where a plane has the wrong number of samples, of `size` bytes each, or one above `most`.
@@ -38,12 +38,28 @@ void check_plane(std::string_view bytes, const ComponentShape& shape, std::size_
   }
 }
 
+/// Throws where a component has trends of another number of blocks, or values that are no trends.
+void check_trends(std::string_view bytes, const ComponentShape& shape) {
+  const auto blocks = shape.chroma
+                          ? std::size_t{0}
+                          : static_cast<std::size_t>(noise_blocks(shape.columns, shape.rows));
+  if (!bytes.empty() && bytes.size() != blocks)
+    throw_usage("the state cannot be read: its trends have the wrong size");
+  for (const char each : bytes) {
+    if (static_cast<unsigned char>(each) > static_cast<unsigned char>(Trend::rises)) {
+      throw_usage("the state cannot be read: a trend is " +
+                  std::to_string(static_cast<unsigned char>(each)) + ", must be 0 to 2");
+    }
+  }
+}
+
 nlohmann::json json_of(const SavedSequence& sequence) {
   nlohmann::json components = nlohmann::json::array();
   for (const SavedSequence::SavedComponent& each : sequence.components) {
     components.push_back({{"estimate", base64_text(each.estimate)},
                           {"weight", base64_text(each.weight)},
-                          {"noise", base64_text(each.noise)}});
+                          {"noise", base64_text(each.noise)},
+                          {"trends", base64_text(each.trends)}});
   }
   return {{"pictures", sequence.pictures},
           {"vectors", base64_text(sequence.vectors)},
@@ -65,11 +81,18 @@ std::uint32_t pictures_of(const nlohmann::json& number) {
   return number.get<std::uint32_t>();
 }
 
-SavedSequence sequence_of(const nlohmann::json& json) {
+/// Reads a sequence from a state of this version.
+SavedSequence sequence_of(const nlohmann::json& json, int version) {
   SavedSequence sequence{pictures_of(json.at("pictures")), bytes_of(json.at("vectors")), {}};
   for (const nlohmann::json& each : json.at("components")) {
-    sequence.components.push_back(
-        {bytes_of(each.at("estimate")), bytes_of(each.at("weight")), bytes_of(each.at("noise"))});
+    SavedSequence::SavedComponent& component = sequence.components.emplace_back();
+    component.estimate = bytes_of(each.at("estimate"));
+    component.weight = bytes_of(each.at("weight"));
+    component.noise = bytes_of(each.at("noise"));
+    if (version == kStateVersion) component.trends = bytes_of(each.at("trends"));
+    const std::size_t size = component.noise.size();
+    const auto parts = static_cast<std::size_t>(version);
+    component.noise.resize(size / parts * kStateVersion + size % parts);
   }
   return sequence;
 }
@@ -93,12 +116,14 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
   try {
     const nlohmann::json all = parse_json(state);
     if (all == nlohmann::json::object()) return {};
-    const nlohmann::json& version = all.at("version");
-    if (version != 1 && version != 2 && version != 3 && version != kStateVersion) {
-      throw_usage("the state has version " + json_text(version) + ", must be 1 to " +
+    const nlohmann::json& number = all.at("version");
+    int version = kStateVersion;
+    while (version > 0 && number != version)
+      --version;
+    if (version == 0) {
+      throw_usage("the state has version " + json_text(number) + ", must be 1 to " +
                   std::to_string(kStateVersion));
     }
-    const auto parts = version.get<std::size_t>();
     const nlohmann::json size{desc.width, desc.height};
     if (all.at("format") != to_string(desc.format) || all.at("size") != size) {
       throw_usage("the state is of " + json_text(all.at("format")) + " " +
@@ -109,10 +134,7 @@ SavedSequences read_sequences(std::string_view state, const ImageDesc& desc) {
       throw_usage("the state cannot be read: frames of one row have no bottom fields");
     SavedSequences saved;
     for (std::size_t i = 0; i < saved.size(); ++i) {
-      if (!all.contains(kKinds[i])) continue;
-      saved[i] = sequence_of(all.at(kKinds[i]));
-      for (SavedSequence::SavedComponent& each : saved[i]->components)
-        each.noise.resize(each.noise.size() / parts * kStateVersion + each.noise.size() % parts);
+      if (all.contains(kKinds[i])) saved[i] = sequence_of(all.at(kKinds[i]), version);
     }
     return saved;
   } catch (const nlohmann::json::exception& error) {
@@ -134,6 +156,7 @@ void check(const SavedSequence& saved, std::span<const ComponentShape> component
     const bool alike = each.noise.size() == saved.components[0].noise.size();
     if (NoiseEstimate noise; !alike || !noise.set_bytes(each.noise))
       throw_usage("the state cannot be read: its noise has the wrong size");
+    check_trends(each.trends, components[i]);
   }
 }
 

@@ -22,6 +22,7 @@ struct SavedSequence {
     std::string estimate;  ///< 16 bits a sample, little-endian
     std::string weight;
     std::string noise;
+    std::string trends;  ///< a byte for each noise block; none of chroma, or without `noise`
   };
   std::uint32_t pictures = 0;
   std::string vectors;  ///< x and y of each block, 16 bits each

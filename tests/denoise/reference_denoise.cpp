@@ -199,15 +199,19 @@ int Grid::near(int x, int y) const {
 void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& component,
                                     const Grid& samples, bool alone) {
   Known& known = known_[c];
-  for (auto* textures :
-       {&known.textures, &known.coarse_textures, &known.residuals, &known.swings}) {
+  if (alone) known.signs.clear();
+  for (auto* textures : {&known.textures, &known.coarse_textures, &known.residuals, &known.swings,
+                         &known.changes, &known.trends}) {
     if (textures->empty()) textures->assign(16, std::vector<std::int64_t>(192));
     for (auto& level : *textures)
       for (std::int64_t& count : level)
         count -= (count + 7) / 8;
   }
   for (int y = 0; y + 8 <= samples.rows; y += 8) {
-    if (!alone && (static_cast<std::uint32_t>(y / 8) + pictures_) % 8 != 0) continue;
+    const std::uint32_t turn = (static_cast<std::uint32_t>(y / 8) + pictures_) % 8;
+    for (int x = 4; !alone && turn == 1 && !component.chroma && x + 8 <= samples.columns; x += 16)
+      count_trend(c, component, samples, x, y);
+    if (!alone && turn != 0) continue;
     // Of the first block of a pair: its level, the sum of its changes, and its certainty.
     std::array<int, 3> first{};
     for (int x = 4; x + 8 <= samples.columns; x += 16) {
@@ -248,46 +252,73 @@ void ReferenceDenoiser::count_noise(std::size_t c, const GridComponent& componen
       if (fine >= 451) count(known.textures, fine);
       if (alone) continue;
 
-      // The estimate, where this picture's vector points, in whole samples and in this light.
-      const Motion v = motion_at(x, y, component);
-      const int then_x = limited(x + ((v.x + 8) >> 4), 0, samples.columns - 8);
-      const int then_y = limited(y + ((v.y + 8) >> 4), 0, samples.rows - 8);
-      std::vector<int> changes;
-      std::vector<int> olds;
-      int sum_of_changes = 0;
-      for (int k = 0; k < 64; ++k) {
-        int old = known.estimate.near(then_x + k % 8, then_y + k / 8);
-        if (c == 0) {
-          const int gain = gain_[static_cast<std::size_t>(y / 16 * blocks_x_ + x / 16)];
-          old = limited(old + part(old - 512, gain), 0, kTop);
-        }
-        olds.push_back(old);
-        changes.push_back(block[static_cast<std::size_t>(k)] - old);
-        sum_of_changes += changes.back();
-      }
-      const int certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
+      const Changes beside = changes_of(c, component, samples, x, y);
+      const int certainty = beside.certainty;
+      const int sum_of_changes = beside.sum;
+      if (!component.chroma) known.signs[{x, y}] = sum_of_changes;
       if (x % 32 == 20) {
         const int swing = std::abs(first[1] - sum_of_changes) * std::min(first[2], certainty) / 256;
         count_at(known.swings, first[0], std::max(static_cast<int>(18.375 * swing), 1));
       }
       first = {level, sum_of_changes, certainty};
       if (fine < 451) continue;
-      const int change = magnitudes(changes);
+      const int change = magnitudes(beside.changes);
+      if (!component.chroma) {
+        const int weighed = static_cast<int>(std::floor(3.328125 * (change * certainty / 256)));
+        count(known.changes, std::max(weighed, 2));
+      }
       const int spread = texture_over(2) * 159 / 64;
       count(known.coarse_textures,
             std::max(std::min(spread, change * certainty / 256 * 25 / 8), 1));
       const auto mean_of_changes = static_cast<int>(quotient(sum_of_changes, 64));
-      const int residual = magnitudes(less(changes, mean_of_changes));
+      const int residual = magnitudes(less(beside.changes, mean_of_changes));
       const int activity = magnitudes(less(block, level));
       if (residual < 2048 || residual < 0.75 * std::max(activity, change)) continue;
       // Texture is in the estimate, too; noise has been averaged away there. Water is smooth.
-      const int before = magnitudes(less(olds, level - mean_of_changes));
+      const int before = magnitudes(less(beside.olds, level - mean_of_changes));
       const int certain = residual * certainty / 256;
       const int strength = certain * 39 / 16;
       const bool told = certain >= 1.125 * before && strength <= spread;
       count(known.residuals, told ? std::max(strength, 1) : 1);
     }
   }
+}
+
+ReferenceDenoiser::Changes ReferenceDenoiser::changes_of(std::size_t c,
+                                                         const GridComponent& component,
+                                                         const Grid& samples, int x, int y) const {
+  // Where this picture's vector points, in whole samples and in this light.
+  const Known& known = known_[c];
+  const Motion v = motion_at(x, y, component);
+  const int then_x = limited(x + ((v.x + 8) >> 4), 0, samples.columns - 8);
+  const int then_y = limited(y + ((v.y + 8) >> 4), 0, samples.rows - 8);
+  Changes all;
+  for (int k = 0; k < 64; ++k) {
+    int old = known.estimate.near(then_x + k % 8, then_y + k / 8);
+    if (c == 0) {
+      const int gain = gain_[static_cast<std::size_t>(y / 16 * blocks_x_ + x / 16)];
+      old = limited(old + part(old - 512, gain), 0, kTop);
+    }
+    all.olds.push_back(old);
+    all.changes.push_back(samples.near(x + k % 8, y + k / 8) - old);
+    all.sum += all.changes.back();
+  }
+  all.certainty = certainty_256(known.weight.near(then_x + 4, then_y + 4));
+  return all;
+}
+
+void ReferenceDenoiser::count_trend(std::size_t c, const GridComponent& component,
+                                    const Grid& samples, int x, int y) {
+  Known& known = known_[c];
+  const auto last = known.signs.find({x, y});
+  if (last == known.signs.end() || last->second == 0) return;
+  const int sum = changes_of(c, component, samples, x, y).sum;
+  if (sum == 0) return;
+  int level = 0;
+  for (int k = 0; k < 64; ++k)
+    level += samples.near(x + k % 8, y + k / 8);
+  const bool kept = (sum > 0) == (last->second > 0);
+  known.trends[static_cast<std::size_t>(level / 64 / 1024)][kept ? 1 : 0] += 256;
 }
 
 ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const Known& known,
@@ -301,6 +332,17 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const 
     for (int x = 4; x + 8 <= samples.columns; x += 16)
       blocks += samples.rows / 8;
     const int least = limited(blocks / 4, 3, 24);
+    // Of 256: all where 9/16 of the blocks or fewer go on as they did, none from 21/32 on.
+    std::array<std::int64_t, 2> turned_and_kept{};
+    for (const auto& level : known.trends)
+      for (std::size_t i = 0; i < 2; ++i)
+        turned_and_kept[i] += level[i];
+    const auto [turned, kept] = turned_and_kept;
+    std::int64_t white = 0;
+    if (turned + kept > 0) {
+      const std::int64_t rest = 256 * (21 * (turned + kept) - 32 * kept) / (3 * (turned + kept));
+      white = std::clamp<std::int64_t>(rest, 0, 256);
+    }
     for (std::size_t level = 0; level < 16; ++level) {
       const int fine = sigma_of(known.textures[level], 2, least);
       const int coarse = sigma_of(known.coarse_textures[level], 2, least);
@@ -318,18 +360,23 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const 
       const double neighbours = fine >= 0 && coarse >= 0 ? sigma - fine : 0;
       const auto with_swings = [&] {
         const int swing = sigma_of(known.swings[level], 5, least / 3);
-        const int most = chroma ? 4096 : sigma + static_cast<int>(0.75 * neighbours);
+        int most = chroma ? 4096 : sigma + static_cast<int>(0.75 * neighbours);
+        const int floor = sigma_of(known.changes[level], 1, least / 3);
+        if (!chroma && fine >= 0 && coarse >= 0 && floor > 1.25 * fine) {
+          const auto more = (8 * floor - 10 * fine) * white / 256;
+          most = std::max(most, std::min(sigma + static_cast<int>(more), 3 * floor - 2 * coarse));
+        }
         const int shared =
             std::min({swing * 11 / 16, 4 * (swing - 2 * std::max(sigma, 0) - 64), most, 4096});
         if (swing >= 0 && shared > std::max(sigma, 0)) sigma = shared;
-      };
-      const auto blocks_of = [](const std::vector<std::int64_t>& counts) {
-        return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
       };
       if (fine < 0 || middle <= 0) {
         with_swings();
         continue;
       }
+      const auto blocks_of = [](const std::vector<std::int64_t>& counts) {
+        return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+      };
       // Of 256, between a 16th and an 8th of the blocks.
       const std::int64_t all = blocks_of(known.textures[level]);
       const std::int64_t ramp =

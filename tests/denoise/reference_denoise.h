@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include <equalux/denoise.h>
@@ -56,6 +58,15 @@ class ReferenceDenoiser {
     std::vector<std::vector<std::int64_t>> coarse_textures;
     std::vector<std::vector<std::int64_t>> residuals;
     std::vector<std::vector<std::int64_t>> swings;
+    std::vector<std::vector<std::int64_t>> changes;
+    std::vector<std::vector<std::int64_t>> trends;  // by level: turned and kept
+    std::map<std::pair<int, int>, int> signs;       // of sums of changes, by place of the block
+  };
+  struct Changes {
+    std::vector<int> changes;
+    std::vector<int> olds;
+    int sum = 0;
+    int certainty = 0;
   };
   struct Motion {
     int x = 0;  // eighths of a sample
@@ -65,6 +76,13 @@ class ReferenceDenoiser {
 
   /// Counts blocks of component `c`: `alone`, all of them without their estimate.
   void count_noise(std::size_t c, const GridComponent& component, const Grid& samples, bool alone);
+  /// The differences of the block at (x, y) from the estimate along its vector, and the estimate's
+  /// samples.
+  [[nodiscard]] Changes changes_of(std::size_t c, const GridComponent& component,
+                                   const Grid& samples, int x, int y) const;
+  /// Counts whether the block at (x, y) goes on as it did in the picture before.
+  void count_trend(std::size_t c, const GridComponent& component, const Grid& samples, int x,
+                   int y);
   [[nodiscard]] Noise noise_of(const Grid& samples, const Known& known, bool chroma) const;
   void find_motion(const Grid& luma, const Noise& noise);
   [[nodiscard]] Motion motion_at(int x, int y, const GridComponent& component) const;

@@ -304,6 +304,19 @@ TEST_F(CudaDenoise, BlotchesOfColour) {
   }
 }
 
+/// Trends are those of blocks that the picture before has counted, in one luma or in three colours.
+TEST_F(CudaDenoise, BlotchesOfLuma) {
+  using enum PixelFormat;
+  for (const PixelFormat format : {gray8, nv12, y444, yuy2, bgr, p010_10le}) {
+    for (const int width : {372, 340}) {
+      const ImageDesc desc{format, width, 247};
+      SCOPED_TRACE(name_of(desc));
+      Pair({}, desc, showing({0, 0, 3, 1000, 7})).expect_same(14);
+      Pair({}, desc, showing({1.6, 0.4, 3, 5, 7})).expect_same(12);
+    }
+  }
+}
+
 /// Kernels of a frame run beside those of the next one.
 TEST_F(CudaDenoise, FramesThatFollowWithoutAWait) {
   constexpr int kFrames = 8;

@@ -167,6 +167,15 @@ TEST(Denoise, NoiseThatNeighboursShareEqualsTheDefinition) {
   }
 }
 
+TEST(Denoise, BlotchesOfLumaEqualTheDefinition) {
+  using enum PixelFormat;
+  for (const PixelFormat format : {gray8, i420, p010_10le, bgr}) {
+    for (const double speed : {0.0, 2.3}) {
+      expect_defined({}, {format, 233, 135}, Scene({speed, -speed / 2, 3, 6, 7}), 12, 2, 0, false);
+    }
+  }
+}
+
 TEST(Denoise, BlotchesOfColourEqualTheDefinition) {
   using enum PixelFormat;
   for (const PixelFormat format : {i420, y42b, y444, p010_10le, bgr}) {
@@ -282,18 +291,20 @@ std::unique_ptr<Filter> after_one_frame(const ImageDesc& desc, Scene scene) {
 }
 
 /// States of version 1 have no coarse textures, those of version 2 no residuals, those of version 3
-/// no swings, and no frame has given any after the first picture.
+/// no swings, those of version 4 no changes and no trends, and no frame has given any after the
+/// first picture.
 TEST(Denoise, StatesOfTheVersionsBeforeAreRead) {
   const auto filter = after_one_frame({PixelFormat::i420, 83, 57}, {0.8, 0.3, 3});
   const std::string state = filter->save();
-  for (const std::size_t version : {1, 2, 3}) {
+  for (const std::size_t version : {1, 2, 3, 4}) {
     nlohmann::json old = nlohmann::json::parse(state);
     old["version"] = version;
     for (nlohmann::json& component : old["frames"]["components"]) {
       std::optional<std::string> noise = base64_bytes(component["noise"].get<std::string>());
       ASSERT_TRUE(noise);
-      noise->resize(noise->size() / 4 * version);
+      noise->resize(noise->size() / 5 * version);
       component["noise"] = base64_text(*noise);
+      component.erase("trends");
     }
     filter->reset();
     filter->load(old.dump());
@@ -353,16 +364,18 @@ TEST(Denoise, AStateOfSomethingElseIsRefusedAndChangesNothing) {
     return text.replace(at, from.size(), to);
   };
   refused("[]", "state");
-  refused("{\"version\":4}", "state cannot be read: key 'format' not found; must be of a filter");
-  refused(with("\"version\":4", "\"version\":2"), "its noise has the wrong size");
-  refused(with("\"version\":4", "\"version\":1"), "its noise has the wrong size");
-  refused(with("\"version\":4", "\"version\":5"), "version 5, must be 1 to 4");
+  refused("{\"version\":5}", "state cannot be read: key 'format' not found; must be of a filter");
+  refused(with("\"version\":5", "\"version\":2"), "its noise has the wrong size");
+  refused(with("\"version\":5", "\"version\":1"), "its noise has the wrong size");
+  refused(with("\"version\":5", "\"version\":6"), "version 6, must be 1 to 5");
   refused(with("[20,20]", "[20,21]"), "must be of \"gray8\" [20,20]");
   refused(with("\"estimate\":\"", "\"estimate\":\"AAAA"), "wrong size");
   refused(with("\"estimate\":\"", "\"estimate\":\"!"), "base64");
   refused(with("\"weight\":\"AQEB", "\"weight\":\"AQEg"), "a sample is 32, must be 0 to 31");
   refused(with("\"vectors\":\"AAAA", "\"vectors\":\""), "other components");
   refused(with("\"noise\":\"AAAA", "\"noise\":\""), "noise has the wrong size");
+  refused(with("\"trends\":\"AAA=", "\"trends\":\"AAAA"), "trends have the wrong size");
+  refused(with("\"trends\":\"AAA=", "\"trends\":\"AAM="), "a trend is 3, must be 0 to 2");
   for (const char* const number : {"0", "-1", "1.5", "4294967296"}) {
     refused(with("\"pictures\":1", std::string("\"pictures\":") + number),
             "must be a whole number from 1 to 4294967295");
@@ -684,7 +697,8 @@ TEST(Denoise, SwingsAreThoseOfBlocksAndNotOfTheirSurroundings) {
 TEST(Denoise, SwingsTellOfNoiseThatNoTextureShows) {
   using denoise::kUnknown;
   const auto of_chroma = [](int sigma, int swing) {
-    return denoise::swinging_sigma(sigma, swing, denoise::most_swinging_sigma(sigma, 30, 30, true));
+    return denoise::swinging_sigma(sigma, swing,
+                                   denoise::most_swinging_sigma(sigma, 30, 30, 90, 256, true));
   };
   EXPECT_EQ(of_chroma(100, kUnknown), 100);
   EXPECT_EQ(of_chroma(kUnknown, kUnknown), kUnknown);
@@ -704,8 +718,8 @@ TEST(Denoise, SwingsTellOfNoiseThatNoTextureShows) {
 TEST(Denoise, OfOtherComponentsSwingsTellAsFarAsNeighboursShareNoise) {
   using denoise::kUnknown;
   const auto of_luma = [](int sigma, int fine, int coarse, int swing) {
-    return denoise::swinging_sigma(sigma, swing,
-                                   denoise::most_swinging_sigma(sigma, fine, coarse, false));
+    return denoise::swinging_sigma(
+        sigma, swing, denoise::most_swinging_sigma(sigma, fine, coarse, kUnknown, 256, false));
   };
   EXPECT_EQ(of_luma(283, 46, 188, 973), 283 + 3 * (283 - 46) / 4);
   EXPECT_EQ(of_luma(408, 166, 175, 1077), 408);
@@ -713,6 +727,102 @@ TEST(Denoise, OfOtherComponentsSwingsTellAsFarAsNeighboursShareNoise) {
   EXPECT_EQ(of_luma(100, 60, 91, 200), 100);  // twice, not more
   EXPECT_EQ(of_luma(100, 100, kUnknown, 900), 100);
   EXPECT_EQ(of_luma(kUnknown, kUnknown, kUnknown, 900), kUnknown);
+}
+
+/// Numbers like those of streets with blotches of luma, of grain, of water and of fur.
+TEST(Denoise, WhatTheCalmestBlocksChangeIsNoiseHoweverWide) {
+  using denoise::kUnknown;
+  const auto most = [](int sigma, int fine, int coarse, int floor, int share = 256) {
+    return denoise::most_swinging_sigma(sigma, fine, coarse, floor, share, false);
+  };
+  EXPECT_EQ(most(69, 24, 53, 131), 3 * 131 - 2 * 53);
+  EXPECT_EQ(most(150, 40, 110, 160), 3 * 160 - 2 * 110);
+  EXPECT_EQ(most(150, 40, 110, 150), 150 + 3 * (152 - 40) / 4);
+  EXPECT_EQ(most(163, 163, 171, 288, 0), 163);
+  EXPECT_EQ(most(142, 142, 150, 160), 142);
+  // From 5/4 of the fine texture on, eight times what is more than that.
+  EXPECT_EQ(most(100, 80, 90, 100), 100);
+  EXPECT_EQ(most(100, 80, 90, 102), 100 + 2 * (4 * 102 - 5 * 80));
+  EXPECT_EQ(most(100, 80, 90, 102, 128), 108);
+  EXPECT_EQ(most(100, 80, 90, 102, 0), 100);
+  EXPECT_EQ(most(69, 24, 53, kUnknown), 69 + 3 * (68 - 24) / 4);
+  EXPECT_EQ(most(24, 24, kUnknown, 131), 24);
+  EXPECT_EQ(most(kUnknown, kUnknown, kUnknown, 131), kUnknown);
+}
+
+TEST(Denoise, ChangesOfWhiteNoiseAreItsTextures) {
+  // A tenth of blocks of 64 samples ends at 0.83 of the mean magnitude, 0.798 sigma.
+  const int change = static_cast<int>(0.83 * 0.798 * 64 * 3 * 64 * std::sqrt(1 + 1.0 / 24));
+  const int certainty = denoise::weight_tables().certainty[24];
+  EXPECT_NEAR(denoise::sigma_of(denoise::change_texture(change, certainty)), 3 * 64, 2);
+  // Bins below are those of trends.
+  EXPECT_GT(denoise::texture_bin(denoise::change_texture(0, 255)), denoise::kKeptBin);
+}
+
+TEST(Denoise, TrendsThatGoOnAreNoNoise) {
+  using enum denoise::Trend;
+  EXPECT_EQ(denoise::trend_of(-1), falls);
+  EXPECT_EQ(denoise::trend_of(0), none);
+  EXPECT_EQ(denoise::trend_of(1), rises);
+  EXPECT_EQ(denoise::trend_bin(rises, rises), denoise::kKeptBin);
+  EXPECT_EQ(denoise::trend_bin(rises, falls), denoise::kTurnedBin);
+  EXPECT_EQ(denoise::white_share(0, 0), 0);
+  EXPECT_EQ(denoise::white_share(0, 100), 256);
+  EXPECT_EQ(denoise::white_share(50, 50), 256);
+  EXPECT_EQ(denoise::white_share(900, 700), 256);
+  EXPECT_EQ(denoise::white_share(975, 625), 128);
+  EXPECT_EQ(denoise::white_share(1050, 550), 0);
+  EXPECT_EQ(denoise::white_share(100, 0), 0);
+}
+
+/// What phones leave of noise: luma that is smoothed, too.
+TEST(Denoise, BlotchesOfLumaFall) {
+  const ImageDesc desc{PixelFormat::i420, 384, 256};
+  for (const double speed : {0.0, 0.7}) {
+    const double share = speed == 0 ? 0.65 : 0.75;
+    const Scene scene({speed, 0, 3, 1000, 7});
+    filter_scene({}, scene, scene, desc, 30,
+                 [&](int i, const auto& in, const auto& out, const auto& clean) {
+                   if (i < 20) return;
+                   EXPECT_LT(rms(out, clean), share * rms(in, clean)) << i;
+                 });
+  }
+}
+
+/// Waves change all blocks, in one way for several frames. That they are no noise shows also where
+/// so much was noise before that they pass as such.
+TEST(Denoise, WavesBehindBlotchesAreNoNoise) {
+  const ImageDesc desc{PixelFormat::gray8, 384, 256};
+  constexpr int kCut = 20;
+  std::mt19937 random(3);
+  std::normal_distribution<double> white;
+  const SmoothNoise texture(5);
+  std::vector<double> around;
+  constexpr int kSide = 7;
+  constexpr int kPitch = 384 + kSide;
+  int drawn = -1;
+  const auto blotches = [&](int x, int y, int i) {
+    if (drawn != i) {
+      around.assign(std::size_t{kPitch} * (256 + kSide), 0);
+      for (double& each : around)
+        each = white(random);
+      drawn = i;
+    }
+    double sum = 0;
+    for (int j = 0; j < kSide; ++j)
+      for (int k = 0; k < kSide; ++k)
+        sum += around[static_cast<std::size_t>((y + j) * kPitch + x + k)];
+    return 4 * sum / kSide;
+  };
+  const auto level = [&](int, int x, int y, int i) {
+    if (i < kCut) return 60.0 + 16 * (x / 64) + blotches(x, y, i);
+    return 90 +
+           12 * (texture.at(x / 7.0 + 0.25 * i, y / 9.0) + texture.at(x / 11.0, y / 8.0 - 0.2 * i));
+  };
+  const auto with_blotches = after_frames(desc, kCut, 0, level);
+  EXPECT_GT(measured_sigma(*with_blotches, desc, 92), 5);
+  const auto with_waves = after_frames(desc, kCut + 40, 0, level);
+  EXPECT_LT(measured_sigma(*with_waves, desc, 90), 1);
 }
 
 /// Cameras smooth chroma, which leaves wide blotches.

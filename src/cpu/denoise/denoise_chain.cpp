@@ -51,12 +51,16 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
     for (std::vector<Knowledge>* list : {&known_, &spare_}) {
       list->push_back({Plane<std::int16_t>(each.columns, each.rows, beyond),
                        Plane<std::uint8_t>(each.columns, each.rows),
-                       NoiseEstimate(each.columns, each.rows, each.chroma)});
+                       NoiseEstimate(each.columns, each.rows, each.chroma),
+                       {}});
     }
+    if (!each.chroma) known_.back().trends.resize(count_of(noise_blocks(each.columns, each.rows)));
     if (executor.threads() > 1) {
       const int rows = kShares * executor.threads() * kSeamRows;
-      at_seams_.push_back(
-          {Plane<std::int16_t>(each.columns, rows), Plane<std::uint8_t>(each.columns, rows), {}});
+      at_seams_.push_back({Plane<std::int16_t>(each.columns, rows),
+                           Plane<std::uint8_t>(each.columns, rows),
+                           {},
+                           {}});
     }
   }
   for (int slot = 0; slot < executor.threads(); ++slot) {
@@ -83,9 +87,11 @@ PictureSequence::PictureSequence(std::span<const ComponentShape> components, Wor
 void PictureSequence::reset() {
   pictures_ = 0;
   std::fill(field_.vectors.begin(), field_.vectors.end(), Vector{});
-  for (std::size_t c = 0; c < components_.size(); ++c)
+  for (std::size_t c = 0; c < components_.size(); ++c) {
     known_[c].noise =
         NoiseEstimate(components_[c].columns, components_[c].rows, components_[c].chroma);
+    std::ranges::fill(known_[c].trends, Trend::none);
+  }
 }
 
 int PictureSequence::side(std::size_t component) const {
@@ -133,6 +139,7 @@ void PictureSequence::halve_and_measure(const Picture& picture, std::size_t comp
   NoiseEstimate& noise = known_[component].noise;
   const bool measured = picture.params.noise == 0;
   const bool alone = measured && !noise.known();
+  if (alone) std::ranges::fill(known_[component].trends, Trend::none);
   counted_[component] = measured && !alone ? 1 : 0;
   const int units = (height + kNoiseBlock - 1) / kNoiseBlock;
   executor_.for_rows(units, [&](int begin, int end, int slot) {
@@ -154,19 +161,28 @@ void PictureSequence::halve_and_measure(const Picture& picture, std::size_t comp
 }
 
 /// Counts the noise of a component's rows of blocks whose turn it is, beside what is known along
-/// the vectors of the picture. The next picture's curves are made from them.
+/// the vectors of the picture, and the trends of the rows before them. The next picture's curves
+/// are made from them.
 void PictureSequence::count_noise(const Picture& picture, std::size_t component) {
   constexpr auto kTurns = static_cast<int>(kNoiseTurns);
   const int first = first_noise_row(pictures_);
+  const int again = (first + 1) % kTurns;  // first row of the picture before
   const int units = components_[component].rows / kNoiseBlock;
-  const int counted = units <= first ? 0 : (units - first - 1) / kTurns + 1;
-  executor_.for_rows(counted, [&](int begin, int end, int slot) {
+  const auto rows_from = [&](int row) { return units <= row ? 0 : (units - row - 1) / kTurns + 1; };
+  const int counted = rows_from(first);
+  const int all = counted + (components_[component].chroma ? 0 : rows_from(again));
+  executor_.for_rows(all, [&](int begin, int end, int slot) {
     Scratch& scratch = scratch_[count_of(slot)];
     Plane<std::int16_t>& samples = scratch.components[component].samples;
     for (int i = begin; i < end; ++i) {
-      const int y = (first + i * kTurns) * kNoiseBlock;
+      const int row = i < counted ? first + i * kTurns : again + (i - counted) * kTurns;
+      const int y = row * kNoiseBlock;
       load_unit(picture, component, y, samples);
-      count_blocks(component, y, samples, scratch.noise);
+      if (i < counted) {
+        count_blocks(component, y, samples, scratch.noise);
+      } else {
+        count_trends(component, y, samples, scratch.noise);
+      }
     }
   });
   finish_noise(component);
@@ -199,12 +215,33 @@ void PictureSequence::load_row(const Picture& picture, std::size_t component, in
               count_of(components_[component].columns), out);
 }
 
-/// Counts the noise blocks from row y of a component on, with which `rows` begins: alone, or beside
-/// what is known where the picture's vectors point, in its light, one by one and in pairs.
-void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std::int16_t>& rows,
-                                   NoiseEstimate& noise) const {
+/// Place of the noise block at column x and row y of a component in what is known, where the
+/// picture's vectors point, and the light there.
+PictureSequence::NoiseBefore PictureSequence::before(std::size_t component, int x, int y) const {
   const ComponentShape& at = components_[component];
   const Knowledge& known = known_[component];
+  const int column = (x << at.shift_x) / kBlock;
+  const int row = (y << at.shift_y) / kBlock;
+  const Vector vector = field_.at(column, row);
+  const int then_x = block_before(x, phases_of(vector.x, at.shift_x), at.columns);
+  const int then_y = block_before(y, phases_of(vector.y, at.shift_y), at.rows);
+  return {known.estimate.row(then_y) + then_x,
+          known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2],
+          component == 0 ? field_.gains_of(row)[count_of(column)] : 0};
+}
+
+/// Trends of a component's noise blocks from row y on.
+Trend* PictureSequence::trends(std::size_t component, int y) {
+  const int across = noise_blocks_across(components_[component].columns);
+  return known_[component].trends.data() + count_of(y / kNoiseBlock) * count_of(across);
+}
+
+/// Counts the noise blocks from row y of a component on, with which `rows` begins: alone, or beside
+/// what is known, one by one and in pairs.
+void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std::int16_t>& rows,
+                                   NoiseEstimate& noise) {
+  const ComponentShape& at = components_[component];
+  const std::ptrdiff_t stride = known_[component].estimate.stride();
   int first_level = 0;  // of the first block of a pair
   int first_sum = 0;
   std::uint8_t first_weight = 0;
@@ -214,19 +251,11 @@ void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std
     const NoiseBlock block = loops_.noise_block(first, rows.stride());
     noise.add(block);
     if (counted_[component] == 0) continue;
-    const int column = (x << at.shift_x) / kBlock;
-    const int row = (y << at.shift_y) / kBlock;
-    const Vector vector = field_.at(column, row);
-    const int gain = component == 0 ? field_.gains_of(row)[count_of(column)] : 0;
-    const int then_x = block_before(x, phases_of(vector.x, at.shift_x), at.columns);
-    const int then_y = block_before(y, phases_of(vector.y, at.shift_y), at.rows);
-    const NoiseSums sums =
-        loops_.noise_sums(first, rows.stride(), block.level, known.estimate.row(then_y) + then_x,
-                          known.estimate.stride(), gain);
-    const std::uint8_t weight =
-        known.weight.row(then_y + kNoiseBlock / 2)[then_x + kNoiseBlock / 2];
+    const auto [then, weight, gain] = before(component, x, y);
+    const NoiseSums sums = loops_.noise_sums(first, rows.stride(), block.level, then, stride, gain);
     const auto& certainty = weight_tables().certainty;
-    noise.add(block, sums, certainty[weight]);
+    noise.add(block, sums, certainty[weight], at.chroma);
+    if (!at.chroma) trends(component, y)[i] = trend_of(sums.sum);
     if (i % 2 == 1) {
       noise.add_swing(first_level, swing_texture(first_sum, sums.sum,
                                                  certainty[std::min(first_weight, weight)]));
@@ -234,6 +263,22 @@ void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std
     first_level = block.level;
     first_sum = sums.sum;
     first_weight = weight;
+  }
+}
+
+/// Counts the trends of the noise blocks from row y of a component on, with which `rows` begins,
+/// beside those in the picture before.
+void PictureSequence::count_trends(std::size_t component, int y, const Plane<std::int16_t>& rows,
+                                   NoiseEstimate& noise) {
+  const std::ptrdiff_t stride = known_[component].estimate.stride();
+  const Trend* const last = trends(component, y);
+  for (int i = 0; i < noise_blocks_across(components_[component].columns); ++i) {
+    if (last[i] == Trend::none) continue;
+    const int x = kNoiseLeft + i * kNoiseStep;
+    const std::int16_t* const first = rows.row(0) + x;
+    const auto [then, weight, gain] = before(component, x, y);
+    const Trend now = trend_of(change_sum(first, rows.stride(), then, stride, gain));
+    if (now != Trend::none) noise.add_trends(block_level(first, rows.stride()), last[i], now);
   }
 }
 

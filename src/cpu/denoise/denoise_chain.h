@@ -21,6 +21,8 @@ struct Knowledge {
   Plane<std::int16_t> estimate;
   Plane<std::uint8_t> weight;
   NoiseEstimate noise;
+  /// Trends of noise blocks, row by row, the last time that each was measured; none of chroma.
+  std::vector<Trend> trends;
 };
 
 /// Noise reduction of a sequence of pictures of one size, frames or fields of one parity. Allocates
@@ -83,6 +85,13 @@ class PictureSequence {
     FrameRows rows;
   };
 
+  /// Place of a noise block in the estimate, along its motion vector.
+  struct NoiseBefore {
+    const std::int16_t* first;
+    std::uint8_t weight;
+    int gain;  ///< of the light
+  };
+
   [[nodiscard]] int side(std::size_t component) const;
   [[nodiscard]] int block_rows() const;
   void halve_and_measure(const Picture& picture, std::size_t component);
@@ -92,7 +101,11 @@ class PictureSequence {
   void count_noise(const Picture& picture, std::size_t component);
   void finish_noise(std::size_t component);
   void count_blocks(std::size_t component, int y, const Plane<std::int16_t>& rows,
-                    NoiseEstimate& noise) const;
+                    NoiseEstimate& noise);
+  void count_trends(std::size_t component, int y, const Plane<std::int16_t>& rows,
+                    NoiseEstimate& noise);
+  [[nodiscard]] NoiseBefore before(std::size_t component, int x, int y) const;
+  [[nodiscard]] Trend* trends(std::size_t component, int y);
   void start(const Picture& picture);
   void go_on(const Picture& picture);
   void estimate(const Picture& picture, int begin, int end, Scratch& scratch);

@@ -1,5 +1,6 @@
 #include "src/cpu/denoise/denoise_state.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace equalux::denoise {
@@ -21,15 +22,20 @@ void fill(std::string_view bytes, Plane<Sample>& plane) {
     std::memcpy(plane.row(y), bytes.data() + static_cast<std::size_t>(y) * row_bytes, row_bytes);
 }
 
+template <typename T>
+std::string bytes_of(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
 SavedSequence saved_of(const PictureSequence& sequence) {
   SavedSequence saved;
   saved.pictures = sequence.pictures();
-  const std::vector<Vector>& vectors = sequence.field().vectors;
-  saved.vectors.assign(reinterpret_cast<const char*>(vectors.data()),
-                       vectors.size() * sizeof(Vector));
-  for (const Knowledge& each : sequence.knowledge())
+  saved.vectors = bytes_of(sequence.field().vectors);
+  for (const Knowledge& each : sequence.knowledge()) {
     saved.components.push_back(
-        {tight_bytes(each.estimate), tight_bytes(each.weight), each.noise.bytes()});
+        {tight_bytes(each.estimate), tight_bytes(each.weight), each.noise.bytes(), {}});
+    if (each.noise.known()) saved.components.back().trends = bytes_of(each.trends);
+  }
   return saved;
 }
 
@@ -51,6 +57,8 @@ void resume(const SavedSequence& saved, PictureSequence& sequence) {
       fill(saved.components[i].estimate, known[i].estimate);
       fill(saved.components[i].weight, known[i].weight);
       static_cast<void>(known[i].noise.set_bytes(saved.components[i].noise));
+      std::ranges::transform(saved.components[i].trends, known[i].trends.begin(),
+                             [](char each) { return static_cast<Trend>(each); });
     }
     std::memcpy(field.vectors.data(), saved.vectors.data(), saved.vectors.size());
   });
