@@ -139,6 +139,14 @@ std::vector<fs::path> preset_folders() {
   return folders;
 }
 
+/// Returns where presets are looked for, for messages.
+std::string preset_places() {
+  std::string places;
+  for (const fs::path& folder : preset_folders())
+    places += (places.empty() ? "" : " or ") + folder.string();
+  return places;
+}
+
 std::string find_preset(const std::string& name) {
   const bool plain_name =
       !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -151,7 +159,11 @@ std::string find_preset(const std::string& name) {
       if (fs::is_regular_file(file, ignored)) return file.string();
     }
   }
-  throw_usage("preset is '" + name + "', must be " + nearest_or_all(name, preset_names()));
+  const std::vector<std::string> names = preset_names();
+  const std::string reason = names.size() > 1 ? ""
+                                              : ": no presets are in " + preset_places() +
+                                                    "; EQUALUX_CONFIG_PATH may name their folder";
+  throw_usage("preset is '" + name + "', must be " + nearest_or_all(name, names) + reason);
 }
 
 /// Finds a preset; an error names its `origin`, empty = the command line.
@@ -237,7 +249,7 @@ std::string usual_preset(const Settings& settings, const Command& command) {
   const std::string name = command.usual_preset();
   const std::vector<std::string> names = preset_names();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  logger().warn("preset {} is not where presets are, going on with {}", name, kPlain);
+  logger().warn("preset {} is not in {}, going on with {}", name, preset_places(), kPlain);
   return kPlain;
 }
 

@@ -625,7 +625,13 @@ TEST(Presets, WithoutTheirFilesRunIsPlainAndSaysSoBesideTheFrames) {
   const auto alone = run_program({"run", "in.y4m", "-o", "-"}, options);
   EXPECT_EQ(alone.exit_code, 0);
   EXPECT_EQ(alone.out, plain.out);
-  EXPECT_THAT(alone.err, HasSubstr("equalux: preset stable is not where presets are"));
+  const std::string places = (folder / "configs") + " or " + (folder / "share/equalux/configs");
+  EXPECT_THAT(alone.err,
+              HasSubstr("equalux: preset stable is not in " + places + ", going on with plain"));
+  const auto chosen = run_program({"run", "in.y4m", "-o", "null", "--preset", "webcam"}, options);
+  EXPECT_EQ(chosen.exit_code, 2);
+  EXPECT_THAT(chosen.err, HasSubstr("--preset is 'webcam', must be plain: no presets are in " +
+                                    places + "; EQUALUX_CONFIG_PATH may name their folder"));
 }
 
 /// What a filter has of the flags and the preset, it takes; its own spec wins.
