@@ -145,9 +145,10 @@ __device__ __forceinline__ int sigma_of_segment(const NoiseSigmas& sigmas, int s
   const int told = denoise::segment_sigma(fine, coarse, __ldcg(sigmas.halves + segment),
                                           __ldcg(sigmas.nine_tenths + segment), share, chroma);
   const int floor = chroma ? denoise::kUnknown : __ldcg(sigmas.tenths + segment);
-  const int most =
-      denoise::most_swinging_sigma(told, fine, coarse, floor, white_share(sigmas, chroma), chroma);
-  return denoise::swinging_sigma(told, __ldcg(sigmas.halves + denoise::kSegments + segment), most);
+  const int swing = __ldcg(sigmas.halves + denoise::kSegments + segment);
+  const int floor_share = min(white_share(sigmas, chroma), denoise::narrow_share(floor, swing));
+  const int most = denoise::most_swinging_sigma(told, fine, coarse, floor, floor_share, chroma);
+  return denoise::swinging_sigma(told, swing, most);
 }
 
 /// Interpolates unknown segments between known ones, by a warp.

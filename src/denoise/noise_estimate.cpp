@@ -93,9 +93,11 @@ void NoiseEstimate::make_curves() {
     const int share = residual_share(sum_of(all_[fine]), sum_of(all_[residuals]));
     const int told = segment_sigma(by_fine, by_coarse, sigma_of_row(residuals, kHalf),
                                    sigma_of_row(residuals, kNineTenths), share, chroma_);
-    const int most = most_swinging_sigma(told, by_fine, by_coarse, sigma_of_row(changes, kTenth),
-                                         white, chroma_);
-    sigma[i] = swinging_sigma(told, sigma_of_row(swings, kHalf), most);
+    const int floor = sigma_of_row(changes, kTenth);
+    const int swing = sigma_of_row(swings, kHalf);
+    const int most = most_swinging_sigma(told, by_fine, by_coarse, floor,
+                                         std::min(white, narrow_share(floor, swing)), chroma_);
+    sigma[i] = swinging_sigma(told, swing, most);
   }
   fill_gaps(sigma);
   curves_ = curves_of(sigma);

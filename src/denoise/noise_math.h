@@ -262,7 +262,9 @@ EQUALUX_HD int sigma_before_codec(int sigma, int half, int nine_tenths, bool chr
 /// Without a codec half of the residuals end at 7/8 of what the fine texture tells, and nine tenths
 /// at 9/8 of that half (measured). More than 6/5 of the first, or 41/32 of the second, is noise
 /// that only some blocks have kept. The second counts only as far as coarse texture shows more than
-/// fine texture does: a codec takes the finest noise first. Otherwise some blocks have moved.
+/// fine texture does: a codec takes the finest noise first. Otherwise some blocks have moved. More
+/// than eight times the larger texture, in chroma 32 times, is no noise: snow changes some blocks
+/// by that much, and leaves the others calm.
 EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share, bool chroma) {
   if (fine == kUnknown) return kUnknown;
   const int sigma = coarse == kUnknown ? fine : joined_sigma(fine, coarse);
@@ -274,9 +276,20 @@ EQUALUX_HD int segment_sigma(int fine, int coarse, int half, int most, int share
   const int kept = uneven < shared ? uneven : shared;
   const int by_codec = missing > kept ? missing : kept;
   const int before_codec = sigma_before_codec(sigma, half, most, chroma);
-  const int least = before_codec < by_codec ? before_codec : by_codec;
+  const int bound = (chroma ? 32 : 8) * (coarse > fine ? coarse : fine);
+  const int bounded = before_codec < bound ? before_codec : bound;
+  const int least = bounded < by_codec ? bounded : by_codec;
   const int more = least > sigma ? (least - sigma) * share / 256 : 0;
   return sigma + more < kMostSigma ? sigma + more : kMostSigma;
+}
+
+/// How much the floor of changes counts beside the half of the swings, in 256ths: fully up to a
+/// swing of 11/2 of it, not at all from 7 times it on. What moves too fast for any vector changes
+/// its mean by more than noise does.
+EQUALUX_HD int narrow_share(int floor, int swing) {
+  if (swing >= 7 * floor) return 0;
+  if (2 * swing <= 11 * floor) return 256;
+  return 256 * (14 * floor - 2 * swing) / (3 * floor);
 }
 
 /// Largest standard deviation that swings tell of a segment's noise, `sigma` by its textures and

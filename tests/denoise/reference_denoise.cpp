@@ -363,7 +363,10 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const 
         int most = chroma ? 4096 : sigma + static_cast<int>(0.75 * neighbours);
         const int floor = sigma_of(known.changes[level], 1, least / 3);
         if (!chroma && fine >= 0 && coarse >= 0 && floor > 1.25 * fine) {
-          const auto more = (8 * floor - 10 * fine) * white / 256;
+          // Fast motion: all of 256 up to a swing of 5.5 floors, none from 7 on.
+          const int rest = 256 * (14 * floor - 2 * swing) / (3 * floor);
+          const auto more =
+              (8 * floor - 10 * fine) * std::min<std::int64_t>(white, limited(rest, 0, 256)) / 256;
           most = std::max(most, std::min(sigma + static_cast<int>(more), 3 * floor - 2 * coarse));
         }
         const int shared =
@@ -391,7 +394,8 @@ ReferenceDenoiser::Noise ReferenceDenoiser::noise_of(const Grid& samples, const 
       const std::int64_t grown = 5 * middle + (chroma ? 3 * lack : 0);
       const auto lost =
           static_cast<int>(std::min(residual, 2 * middle) * grown / (std::int64_t{4} * middle));
-      const int before = std::min(lost, shown);
+      // Snow is in few blocks, and much stronger than what textures show.
+      const int before = std::min({lost, shown, (chroma ? 32 : 8) * std::max(fine, coarse)});
       if (before > sigma)
         sigma =
             static_cast<int>(std::min<std::int64_t>(sigma + (before - sigma) * share / 256, 4096));

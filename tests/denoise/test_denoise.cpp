@@ -679,6 +679,10 @@ TEST(Denoise, FromChromaACodecTakesMore) {
   EXPECT_EQ(denoise::segment_sigma(12, 18, 43, 60, 256, false), 75);
   EXPECT_EQ(denoise::segment_sigma(130, 128, 113, 128, 256, true), 130);  // without a codec
   EXPECT_EQ(denoise::segment_sigma(12, 18, 0, 0, 256, true), 19);  // nothing is left in residuals
+  // Snow on a picture that is calm otherwise.
+  EXPECT_EQ(denoise::segment_sigma(28, 56, 900, 1600, 256, false), 8 * 56);
+  EXPECT_EQ(denoise::segment_sigma(28, 56, 900, 1600, 256, true), 32 * 56);
+  EXPECT_EQ(denoise::segment_sigma(28, denoise::kUnknown, 900, 1600, 256, false), 8 * 28);
 }
 
 /// Differences of blocks of 8 x 8 samples.
@@ -748,6 +752,67 @@ TEST(Denoise, WhatTheCalmestBlocksChangeIsNoiseHoweverWide) {
   EXPECT_EQ(most(69, 24, 53, kUnknown), 69 + 3 * (68 - 24) / 4);
   EXPECT_EQ(most(24, 24, kUnknown, 131), 24);
   EXPECT_EQ(most(kUnknown, kUnknown, kUnknown, 131), kUnknown);
+}
+
+/// Numbers like those of a camera that is shaken, and of blotches.
+TEST(Denoise, WhatMovesFasterThanVectorsFollowIsNoNoise) {
+  EXPECT_EQ(denoise::narrow_share(33, 279), 0);
+  EXPECT_EQ(denoise::narrow_share(100, 700), 0);
+  EXPECT_EQ(denoise::narrow_share(100, 625), 128);
+  EXPECT_EQ(denoise::narrow_share(100, 550), 256);
+  EXPECT_EQ(denoise::narrow_share(129, 533), 256);
+  EXPECT_EQ(denoise::narrow_share(0, 0), 0);
+  EXPECT_EQ(denoise::narrow_share(denoise::kUnknown, denoise::kUnknown), 0);
+}
+
+/// Motion blur leaves hardly any texture, and no block is calm.
+TEST(Denoise, AShakenCameraMakesNoNoise) {
+  const ImageDesc desc{PixelFormat::gray8, 384, 256};
+  const SmoothNoise texture(5);
+  std::mt19937 random(8);
+  std::normal_distribution<double> shake(0, 40);
+  double right = 0;
+  double down = 0;
+  int at = -1;
+  const auto filter = after_frames(desc, 30, 0, [&](int, int x, int y, int i) {
+    if (at != i) {
+      right = shake(random);
+      down = shake(random);
+      at = i;
+    }
+    return 80 + 40 * texture.at((x + right) / 30, (y + down) / 30) +
+           8 * texture.at((x + right) / 9, (y + down) / 9);
+  });
+  EXPECT_LT(measured_sigma(*filter, desc, 80), 1.2);
+}
+
+/// Snow is in some blocks of each frame, and leaves the others as they were.
+TEST(Denoise, SnowIsNoNoise) {
+  const ImageDesc desc{PixelFormat::gray8, 384, 256};
+  std::vector<std::array<double, 4>> flakes;
+  std::mt19937 random(8);
+  std::uniform_real_distribution<double> place(0, 1);
+  for (int i = 0; i < 330; ++i)
+    flakes.push_back(
+        {384 * place(random), 256 * place(random), 4 * place(random) - 1, 5 + 8 * place(random)});
+  std::vector<std::uint8_t> white;
+  int at = -1;
+  const auto filter = after_frames(desc, 30, 0.4, [&](int, int x, int y, int i) {
+    if (at != i) {
+      white.assign(384 * 256, 0);
+      for (const auto& [right, down, speed_x, speed_y] : flakes) {
+        const int left = static_cast<int>(right + speed_x * i + 384) % 384;
+        const int top = static_cast<int>(down + speed_y * i) % 256;
+        for (int j = 0; j < 4; ++j)
+          for (int k = 0; k < 4; ++k)
+            white[static_cast<std::size_t>((top + j) % 256 * 384 + (left + k) % 384)] = 1;
+      }
+      at = i;
+    }
+    if (white[static_cast<std::size_t>(y * 384 + x)] != 0) return 230.0;
+    return 60.0 + 12 * (x / 128);
+  });
+  EXPECT_LT(measured_sigma(*filter, desc, 70), 8);
 }
 
 TEST(Denoise, ChangesOfWhiteNoiseAreItsTextures) {
