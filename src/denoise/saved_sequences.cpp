@@ -38,9 +38,10 @@ void check_plane(std::string_view bytes, const ComponentShape& shape, std::size_
   }
 }
 
-/// Throws where a component has trends of another number of blocks, or values that are no trends.
-void check_trends(std::string_view bytes, const ComponentShape& shape) {
-  const auto blocks = shape.chroma
+/// Throws where a component has trends without noise or of another number of blocks, or values that
+/// are no trends.
+void check_trends(std::string_view bytes, const ComponentShape& shape, bool noise_known) {
+  const auto blocks = shape.chroma || !noise_known
                           ? std::size_t{0}
                           : static_cast<std::size_t>(noise_blocks(shape.columns, shape.rows));
   if (!bytes.empty() && bytes.size() != blocks)
@@ -156,7 +157,7 @@ void check(const SavedSequence& saved, std::span<const ComponentShape> component
     const bool alike = each.noise.size() == saved.components[0].noise.size();
     if (NoiseEstimate noise; !alike || !noise.set_bytes(each.noise))
       throw_usage("the state cannot be read: its noise has the wrong size");
-    check_trends(each.trends, components[i]);
+    check_trends(each.trends, components[i], !each.noise.empty());
   }
 }
 

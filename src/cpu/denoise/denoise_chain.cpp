@@ -139,7 +139,6 @@ void PictureSequence::halve_and_measure(const Picture& picture, std::size_t comp
   NoiseEstimate& noise = known_[component].noise;
   const bool measured = picture.params.noise == 0;
   const bool alone = measured && !noise.known();
-  if (alone) std::ranges::fill(known_[component].trends, Trend::none);
   counted_[component] = measured && !alone ? 1 : 0;
   const int units = (height + kNoiseBlock - 1) / kNoiseBlock;
   executor_.for_rows(units, [&](int begin, int end, int slot) {
@@ -242,6 +241,7 @@ void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std
                                    NoiseEstimate& noise) {
   const ComponentShape& at = components_[component];
   const std::ptrdiff_t stride = known_[component].estimate.stride();
+  Trend* const row_trends = at.chroma ? nullptr : trends(component, y);
   int first_level = 0;  // of the first block of a pair
   int first_sum = 0;
   std::uint8_t first_weight = 0;
@@ -255,7 +255,7 @@ void PictureSequence::count_blocks(std::size_t component, int y, const Plane<std
     const NoiseSums sums = loops_.noise_sums(first, rows.stride(), block.level, then, stride, gain);
     const auto& certainty = weight_tables().certainty;
     noise.add(block, sums, certainty[weight], at.chroma);
-    if (!at.chroma) trends(component, y)[i] = trend_of(sums.sum);
+    if (row_trends != nullptr) row_trends[i] = trend_of(sums.sum);
     if (i % 2 == 1) {
       noise.add_swing(first_level, swing_texture(first_sum, sums.sum,
                                                  certainty[std::min(first_weight, weight)]));
