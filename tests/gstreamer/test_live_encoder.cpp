@@ -1,5 +1,7 @@
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -121,6 +123,62 @@ TEST(StreamStamps, FollowTheFramesTimesNearTheClock) {
   EXPECT_EQ(stamps.at(9000 * kMs, 170 * kMs), 170 * kMs);      // A gap in the input is none here.
   EXPECT_EQ(stamps.at(9040 * kMs, 900 * kMs), 900 * kMs);      // A pause is one.
   EXPECT_EQ(stamps.at(9000 * kMs, 901 * kMs), 900 * kMs + 1);  // Never back.
+}
+
+/// A pipeline of an appsrc and an appsink that does not play yet, with a clock far from zero.
+class PacketsBeforeTheStart : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    gst::start_up();
+    const std::string launch = "appsrc name=packets ! appsink name=sink sync=false";
+    pipeline_ = gst::parse_launch(launch, launch, {});
+    source_.reset(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "packets"));
+    sink_.reset(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "sink"));
+    clock_.reset(GST_CLOCK(gst_object_ref_sink(
+        g_object_new(GST_TYPE_SYSTEM_CLOCK, "clock-type", GST_CLOCK_TYPE_REALTIME, nullptr))));
+    gst_pipeline_use_clock(GST_PIPELINE(pipeline_.get()), clock_.get());
+  }
+  void TearDown() override { gst_element_set_state(pipeline_.get(), GST_STATE_NULL); }
+
+  static gst::EncodedPicture picture(std::int64_t pts_ns) {
+    const gst::BufferPtr buffer(gst_buffer_new_allocate(nullptr, 16, nullptr));
+    const gst::CapsPtr caps(gst_caps_new_empty_simple("video/x-h264"));
+    return {.sample = gst::SamplePtr(gst_sample_new(buffer.get(), caps.get(), nullptr, nullptr)),
+            .alpha = nullptr,
+            .pts_ns = pts_ns,
+            .dts_ns = pts_ns,
+            .duration_ns = 40 * kMs,
+            .keyframe = true};
+  }
+  /// Returns the next packet's time; the greatest one where none comes.
+  std::uint64_t next_time() {
+    const gst::SamplePtr sample(
+        gst_app_sink_try_pull_sample(GST_APP_SINK(sink_.get()), 20 * GST_SECOND));
+    return sample ? GST_BUFFER_PTS(gst_sample_get_buffer(sample.get())) : GST_CLOCK_TIME_NONE;
+  }
+
+  Watchdog watchdog_;
+  gst::ElementPtr pipeline_;
+  gst::ElementPtr source_;
+  gst::ElementPtr sink_;
+  std::unique_ptr<GstClock, gst::UnrefObject> clock_;
+};
+
+// A pipeline gives its elements the clock before the base time. Timestamps of that moment were
+// those of the clock, and no later ones go back: sinks waited for ever.
+TEST_F(PacketsBeforeTheStart, AreNotStampedByAClockWithoutABaseTime) {
+  gst::PacketSource packets(source_.get());
+  gst_element_set_clock(source_.get(), clock_.get());
+  EXPECT_TRUE(packets.push(picture(0)));
+  gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
+  const std::uint64_t first = next_time();
+  EXPECT_LT(first, 60 * GST_SECOND);
+  ASSERT_EQ(gst_element_get_state(source_.get(), nullptr, nullptr, 20 * GST_SECOND),
+            GST_STATE_CHANGE_SUCCESS);
+  EXPECT_TRUE(packets.push(picture(40 * kMs)));
+  const std::uint64_t second = next_time();
+  EXPECT_GT(second, first);
+  EXPECT_LT(second, 60 * GST_SECOND);
 }
 
 }  // namespace
