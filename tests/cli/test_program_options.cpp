@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -419,6 +420,51 @@ TEST(Presets, EndoscopyLeavesOutTheBlackAroundARoundPicture) {
   using Given = std::pair<std::string, std::string>;
   EXPECT_THAT(cli::preset_options("endoscopy"), Contains(Given("surround", "ignore")));
   EXPECT_THAT(cli::preset_options("stable"), Not(Contains(Given("surround", "ignore"))));
+}
+
+/// Round picture of 96 x 96 pixels on black, bright in the middle, as by the lamp of an endoscope.
+std::string lamplit_pgm() {
+  std::string text = "P5 96 96 255\n";
+  for (int y = 0; y < 96; ++y) {
+    for (int x = 0; x < 96; ++x) {
+      const int from_middle = (x - 48) * (x - 48) + (y - 48) * (y - 48);
+      const bool inside = from_middle < 44 * 44;
+      text +=
+          static_cast<char>(inside ? std::lround(10 + 150 * std::exp(-from_middle / 900.0)) : 0);
+    }
+  }
+  return text;
+}
+
+/// What is far from the lamp is dark and much of the picture, which a curve makes darker still.
+TEST(Presets, EndoscopyKeepsTheEdgeOfThePicture) {
+  const TempFolder folder;
+  const std::string before = lamplit_pgm();
+  folder.write("in.pgm", before);
+  ProgramOptions options;
+  options.folder = folder.path();
+  const auto done =
+      run_program({"image", "in.pgm", "out.pgm", "-y", "--preset", "endoscopy"}, options);
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const std::string after = folder.read("out.pgm");
+  ASSERT_EQ(after.size(), before.size());
+  const auto mean_of_edge = [](const std::string& pgm) {
+    double sum = 0;
+    int count = 0;
+    for (int y = 0; y < 96; ++y) {
+      for (int x = 0; x < 96; ++x) {
+        const int from_middle = (x - 48) * (x - 48) + (y - 48) * (y - 48);
+        if (from_middle < 38 * 38 || from_middle >= 44 * 44) continue;
+        sum += static_cast<unsigned char>(pgm[pgm.size() - 96 * 96 + std::size_t(y) * 96 + x]);
+        ++count;
+      }
+    }
+    return sum / count;
+  };
+  EXPECT_GT(mean_of_edge(after), 0.86 * mean_of_edge(before));
+  // The middle gains contrast all the same.
+  const std::size_t middle = after.size() - 96 * 96 + std::size_t{48} * 96 + 48;
+  EXPECT_GT(static_cast<unsigned char>(after[middle]), 180);
 }
 
 /// Round picture of 96 x 96 pixels on black, of red with a saturation of 0.5.
