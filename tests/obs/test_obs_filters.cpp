@@ -540,7 +540,7 @@ TEST_F(ObsFilters, WhatHasNoMeaningHoldsNoSliderUp) {
                   "equalize:strength=0,stretch=4,floor=0.0005,ceiling=99.9995,saturation=2,"
                   "temporal-ms=3000"},
         {R"({"preset":"surveillance","temporal-ms":0})",
-         "equalize:strength=0.8,clip-limit=3,floor=1,max-gain=8"}}) {
+         "equalize:strength=auto,clip-limit=3,floor=1,max-gain=8,min-gain=auto"}}) {
     Made made(0, json);
     Library library(spec);
     for (std::uint32_t i = 1; i < 4; ++i)

@@ -170,7 +170,7 @@ TEST(Stability, ALitFaceStaysAsItIs) {
     EXPECT_GE(face.pixels, static_cast<std::uint64_t>(desc.width) * desc.height / 2);
     return face.result / face.original;
   };
-  for (const char* name : {"webcam", "low-light"}) {
+  for (const char* name : {"webcam", "low-light", "surveillance"}) {
     Preset filters = preset(name);
     EXPECT_GE(face_of(filters), 0.95) << name;
     filters.equalize.min_gain = 0;
@@ -200,10 +200,12 @@ TEST(Stability, AGoodPictureChangesLittle) {
       return test::grey(static_cast<int>(veil + contrast * light) + grain.next());
     });
   };
-  const auto [moved, kept] = change_by(preset("stable"), scene(1, 0));
-  EXPECT_LT(moved, 4);
-  EXPECT_GT(kept, 0.95);
-  EXPECT_LT(change_by(preset("stable"), scene(0.3, 120)).second, 0.8);
+  for (const char* name : {"stable", "surveillance"}) {
+    const auto [moved, kept] = change_by(preset(name), scene(1, 0));
+    EXPECT_LT(moved, 4) << name;
+    EXPECT_GT(kept, 0.95) << name;
+    EXPECT_LT(change_by(preset(name), scene(0.3, 120)).second, 0.8) << name;
+  }
 }
 
 constexpr const char* kDenoising[] = {"webcam", "low-light", "surveillance", "endoscopy",
