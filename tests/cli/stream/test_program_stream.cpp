@@ -119,7 +119,7 @@ TEST_F(ServedStreams, SeveralClientsComeAndGo) {
         " latency=100 timeout=30000000 ! rtph264depay ! h264parse ! avdec_h264 "
         "! identity eos-after=8 ! fdsink 2>/dev/null | od -An -v -w115200 -tu1 | cut -c1-4");
     const std::vector<std::string> pictures = lines_of(gst.output);
-    EXPECT_EQ(pictures.size(), 7U) << gst.output;  // 320x240 I420
+    EXPECT_GE(pictures.size(), 7U) << gst.output;  // 320x240 I420
     for (const std::string& first : pictures)
       EXPECT_NEAR(std::atoi(first.c_str()), kLuma, 2) << first;
     for (auto* each : {&tcp, &udp}) {
