@@ -422,15 +422,18 @@ TEST(Presets, EndoscopyLeavesOutTheBlackAroundARoundPicture) {
   EXPECT_THAT(cli::preset_options("stable"), Not(Contains(Given("surround", "ignore"))));
 }
 
+/// Square of the distance of a pixel from the middle of a picture of 96 x 96.
+int from_middle(int x, int y) {
+  return (x - 48) * (x - 48) + (y - 48) * (y - 48);
+}
+
 /// Round picture of 96 x 96 pixels on black, bright in the middle, as by the lamp of an endoscope.
 std::string lamplit_pgm() {
   std::string text = "P5 96 96 255\n";
   for (int y = 0; y < 96; ++y) {
     for (int x = 0; x < 96; ++x) {
-      const int from_middle = (x - 48) * (x - 48) + (y - 48) * (y - 48);
-      const bool inside = from_middle < 44 * 44;
-      text +=
-          static_cast<char>(inside ? std::lround(10 + 150 * std::exp(-from_middle / 900.0)) : 0);
+      const int far = from_middle(x, y);
+      text += static_cast<char>(far < 44 * 44 ? std::lround(10 + 150 * std::exp(-far / 900.0)) : 0);
     }
   }
   return text;
@@ -453,9 +456,8 @@ TEST(Presets, EndoscopyKeepsTheEdgeOfThePicture) {
     int count = 0;
     for (int y = 0; y < 96; ++y) {
       for (int x = 0; x < 96; ++x) {
-        const int from_middle = (x - 48) * (x - 48) + (y - 48) * (y - 48);
-        if (from_middle < 38 * 38 || from_middle >= 44 * 44) continue;
-        sum += static_cast<unsigned char>(pgm[pgm.size() - 96 * 96 + std::size_t(y) * 96 + x]);
+        if (from_middle(x, y) < 38 * 38 || from_middle(x, y) >= 44 * 44) continue;
+        sum += static_cast<unsigned char>(pgm[pgm.size() - 96 * 96 + std::size_t{96} * y + x]);
         ++count;
       }
     }
@@ -472,8 +474,7 @@ std::string reddish_ppm() {
   std::string text = "P6 96 96 255\n";
   for (int y = 0; y < 96; ++y) {
     for (int x = 0; x < 96; ++x) {
-      const bool inside = (x - 48) * (x - 48) + (y - 48) * (y - 48) < 44 * 44;
-      const int red = inside ? 150 + (3 * x + 5 * y) % 60 : 0;
+      const int red = from_middle(x, y) < 44 * 44 ? 150 + (3 * x + 5 * y) % 60 : 0;
       for (const int channel : {red, red * 3 / 4, red / 2})
         text += static_cast<char>(channel);
     }
